@@ -101,6 +101,9 @@ pub enum SourceError {
     /// Links are denied and one is on the way.
     #[error("goes through a symbolic link, and links are denied")]
     LinkDenied,
+    /// It is something that cannot be read as a file (its name for people).
+    #[error("is {0}, not a file")]
+    NotAFile(&'static str),
     /// The file is too large to be read (bytes).
     #[error("is too large: {0} bytes")]
     TooLarge(u64),

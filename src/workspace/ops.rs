@@ -1,0 +1,290 @@
+//! Every system call the crate makes on files, one short function each.
+//!
+//! All of them pass [`tick`], so a test can make the Nth one fail or kill the process there. Calls that a signal
+//! interrupts are repeated. Names are single components below an open directory; none of these functions follows a
+//! link, except where its own words say so.
+
+use std::io::IoSlice;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
+pub(crate) use rustix::io::Errno;
+
+use super::source::Stamp;
+
+/// What a call answers.
+pub(crate) type Answer<T> = Result<T, Errno>;
+
+/// Counts one call; the place where a fault is put in.
+#[inline]
+fn tick() -> Answer<()> {
+    Ok(())
+}
+
+/// Makes one counted call and repeats it when a signal interrupted it.
+#[inline]
+fn call<T>(mut call: impl FnMut() -> Answer<T>) -> Answer<T> {
+    loop {
+        match tick().and_then(|()| call()) {
+            Err(Errno::INTR) => {}
+            answer => return answer,
+        }
+    }
+}
+
+/// How to open something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// To read a file; does not wait for a pipe's other end and takes no terminal.
+    Read,
+    /// To write a file that is there, in place.
+    Write,
+    /// To name things in a directory; needs no permission to list it where the system knows such a handle.
+    Dir,
+    /// To list a directory, lock it or sync it.
+    List,
+}
+
+impl How {
+    fn flags(self) -> OFlags {
+        let base = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        match self {
+            How::Read => base | OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY,
+            How::Write => base | OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY,
+            How::Dir => base | DIR_HANDLE | OFlags::DIRECTORY,
+            How::List => base | OFlags::RDONLY | OFlags::DIRECTORY,
+        }
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const DIR_HANDLE: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const DIR_HANDLE: OFlags = OFlags::RDONLY;
+
+/// Opens a directory by a path of the outer world, links followed: the only call that takes such a path to open it.
+pub(crate) fn open_root(path: &Path) -> Answer<OwnedFd> {
+    call(|| fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))
+}
+
+/// Opens a path of several components below `root`, in one call that the kernel confines; no component may be a
+/// link. `ENOSYS` where there is no such call.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn open_beneath(root: BorrowedFd<'_>, path: &[u8], how: How) -> Answer<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+    // A rename anywhere in the system can make the kernel give up on a `..`; there is none here, but it may say so.
+    for _ in 0..16 {
+        match call(|| fs::openat2(root, path, how.flags(), Mode::empty(), resolve)) {
+            Err(Errno::AGAIN) => {}
+            answer => return answer,
+        }
+    }
+    Err(Errno::AGAIN)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn open_beneath(_: BorrowedFd<'_>, _: &[u8], _: How) -> Answer<OwnedFd> {
+    Err(Errno::NOSYS)
+}
+
+/// Opens `name` in `dir`.
+pub(crate) fn open_child(dir: BorrowedFd<'_>, name: &[u8], how: How) -> Answer<OwnedFd> {
+    call(|| fs::openat(dir, name, how.flags(), Mode::empty()))
+}
+
+/// Makes a new file `name` in `dir`, open for writing; fails when anything has that name. The umask takes its part of
+/// `mode`.
+pub(crate) fn create(dir: BorrowedFd<'_>, name: &str, mode: u32) -> Answer<OwnedFd> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    call(|| fs::openat(dir, name, flags, bits(mode)))
+}
+
+/// Identity and attributes of an open file.
+pub(crate) fn stat(file: BorrowedFd<'_>) -> Answer<Stamp> {
+    call(|| fs::fstat(file)).map(|found| stamp(&found))
+}
+
+/// Identity and attributes of `name` in `dir`.
+pub(crate) fn stat_child(dir: BorrowedFd<'_>, name: &[u8]) -> Answer<Stamp> {
+    call(|| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|found| stamp(&found))
+}
+
+/// Device and inode of what a path of the outer world names, links followed.
+pub(crate) fn identity(path: &Path) -> Answer<(u64, u64)> {
+    let found = call(|| fs::stat(path)).map(|found| stamp(&found))?;
+    Ok((found.dev, found.ino))
+}
+
+/// What the link `name` in `dir` holds.
+pub(crate) fn read_link(dir: BorrowedFd<'_>, name: &[u8]) -> Answer<Vec<u8>> {
+    call(|| fs::readlinkat(dir, name, Vec::new())).map(std::ffi::CString::into_bytes)
+}
+
+/// Reads into the spare capacity of `into`: how many bytes, zero at the end of the file.
+pub(crate) fn read(file: BorrowedFd<'_>, into: &mut Vec<u8>) -> Answer<usize> {
+    call(|| rustix::io::read(file, spare_capacity(into)))
+}
+
+/// Writes some of `bytes`: how many.
+pub(crate) fn write(file: BorrowedFd<'_>, bytes: &[u8]) -> Answer<usize> {
+    call(|| rustix::io::write(file, bytes))
+}
+
+/// Writes some of several stretches in one call: how many bytes.
+pub(crate) fn write_vectored(file: BorrowedFd<'_>, stretches: &[IoSlice<'_>]) -> Answer<usize> {
+    call(|| rustix::io::writev(file, stretches))
+}
+
+/// Cuts or extends an open file.
+pub(crate) fn truncate(file: BorrowedFd<'_>, len: u64) -> Answer<()> {
+    call(|| fs::ftruncate(file, len))
+}
+
+/// Sets the permission bits of an open file.
+pub(crate) fn set_mode(file: BorrowedFd<'_>, mode: u32) -> Answer<()> {
+    call(|| fs::fchmod(file, bits(mode)))
+}
+
+/// Sets owner and group of an open file.
+pub(crate) fn set_owner(file: BorrowedFd<'_>, uid: Option<u32>, gid: Option<u32>) -> Answer<()> {
+    call(|| fs::fchown(file, uid.map(fs::Uid::from_raw), gid.map(fs::Gid::from_raw)))
+}
+
+/// Makes a directory with the umask's default mode.
+pub(crate) fn make_dir(dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
+    call(|| fs::mkdirat(dir, name, Mode::RWXU | Mode::RWXG | Mode::RWXO))
+}
+
+/// Removes an empty directory.
+pub(crate) fn remove_dir(dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
+    call(|| fs::unlinkat(dir, name, AtFlags::REMOVEDIR))
+}
+
+/// Removes a file or link.
+pub(crate) fn remove(dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
+    call(|| fs::unlinkat(dir, name, AtFlags::empty()))
+}
+
+/// Gives the file `from` a second name `to`; fails when anything has that name.
+pub(crate) fn link(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Answer<()> {
+    call(|| fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))
+}
+
+/// Renames, replacing what `to` names.
+pub(crate) fn rename(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Answer<()> {
+    call(|| fs::renameat(from.0, from.1, to.0, to.1))
+}
+
+/// Renames unless `to` names something (`EEXIST`). `EINVAL` or `ENOSYS` where the file system cannot.
+pub(crate) fn rename_new(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Answer<()> {
+    call(|| rename_with(from, to, true))
+}
+
+/// Swaps what two names stand for, in one moment. `EINVAL` or `ENOSYS` where the file system cannot.
+pub(crate) fn exchange(a: (BorrowedFd<'_>, &str), b: (BorrowedFd<'_>, &str)) -> Answer<()> {
+    call(|| rename_with(a, b, false))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn rename_with(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str), new: bool) -> Answer<()> {
+    let flags = if new { fs::RenameFlags::NOREPLACE } else { fs::RenameFlags::EXCHANGE };
+    fs::renameat_with(from.0, from.1, to.0, to.1, flags)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn rename_with(_: (BorrowedFd<'_>, &str), _: (BorrowedFd<'_>, &str), _: bool) -> Answer<()> {
+    Err(Errno::NOSYS)
+}
+
+/// Takes an advisory lock without waiting: whether it was free.
+pub(crate) fn try_lock(dir: BorrowedFd<'_>, shared: bool) -> Answer<bool> {
+    let operation =
+        if shared { FlockOperation::NonBlockingLockShared } else { FlockOperation::NonBlockingLockExclusive };
+    match call(|| fs::flock(dir, operation)) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The names in a directory, `.` and `..` left out, in the order of the system: at most `most`.
+pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
+    let mut listing = call(|| fs::Dir::read_from(dir))?;
+    let mut names = Vec::new();
+    while names.len() < most
+        && let Some(entry) = listing.next()
+    {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// The path of an open directory in the outer world, as the system knows it now.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn path_of(dir: BorrowedFd<'_>, _given: &Path) -> std::io::Result<std::path::PathBuf> {
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::ffi::OsStringExt as _;
+    let link = format!("/proc/self/fd/{}", dir.as_raw_fd());
+    match call(|| fs::readlinkat(fs::CWD, link.as_str(), Vec::new())) {
+        Ok(path) => Ok(std::ffi::OsString::from_vec(path.into_bytes()).into()),
+        Err(_) => std::fs::canonicalize(_given),
+    }
+}
+
+/// The path of an open directory in the outer world, as the system knows it now.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn path_of(_: BorrowedFd<'_>, given: &Path) -> std::io::Result<std::path::PathBuf> {
+    std::fs::canonicalize(given)
+}
+
+fn bits(mode: u32) -> Mode {
+    Mode::from_raw_mode((mode & 0o7777) as rustix::fs::RawMode)
+}
+
+#[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the widths of these fields differ by system")]
+fn stamp(found: &fs::Stat) -> Stamp {
+    let nanoseconds = |seconds: i128, part: i128| seconds * 1_000_000_000 + part;
+    Stamp {
+        dev: found.st_dev as u64,
+        ino: found.st_ino as u64,
+        size: u64::try_from(found.st_size).unwrap_or(0),
+        mtime: nanoseconds(i128::from(found.st_mtime), i128::from(found.st_mtime_nsec)),
+        ctime: nanoseconds(i128::from(found.st_ctime), i128::from(found.st_ctime_nsec)),
+        mode: found.st_mode as u32,
+        links: found.st_nlink as u64,
+        uid: found.st_uid,
+        gid: found.st_gid,
+    }
+}
+
+/// What kind of thing a mode belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Link,
+    /// Anything else, by its name for people.
+    Special(&'static str),
+}
+
+/// The kind that the type bits of `mode` say.
+pub(crate) fn kind(mode: u32) -> Kind {
+    match FileType::from_raw_mode(mode as rustix::fs::RawMode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Dir,
+        FileType::Symlink => Kind::Link,
+        FileType::Fifo => Kind::Special("a named pipe"),
+        FileType::Socket => Kind::Special("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Kind::Special("a device"),
+        _ => Kind::Special("no regular file"),
+    }
+}
