@@ -1,5 +1,6 @@
 //! restitch
 
+pub mod commit;
 pub mod limits;
 pub mod matching;
 pub mod patch;
