@@ -148,8 +148,9 @@ impl<'a> LineIndex<'a> {
         let start = self.start(i);
         let end = match &self.starts {
             Starts::Dense(_) => self.start(i + 1),
-            Starts::Sparse(_) => memchr::memchr(self.separator, &self.bytes[start..])
-                .map_or(self.bytes.len(), |at| start + at + 1),
+            Starts::Sparse(_) => {
+                memchr::memchr(self.separator, &self.bytes[start..]).map_or(self.bytes.len(), |at| start + at + 1)
+            }
         };
         start..end
     }
