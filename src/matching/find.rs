@@ -62,14 +62,19 @@ impl<'a> Searcher<'a> {
 
     /// The first place at `from` or below where the pattern fits.
     pub(crate) fn next_hit(&mut self, pattern: &mut Pattern<'_>, tier: Tier, from: usize) -> Option<usize> {
-        if from + pattern.len() > self.text.len() || pattern.is_barren(tier, from) {
+        if from.saturating_add(pattern.len()) > self.text.len()
+            || pattern.barren_from(tier).is_some_and(|low| low <= from)
+        {
             return None;
         }
+        let barren_from = pattern.barren_from(tier);
         let mut state = pattern.take(tier);
         let hit = if self.is_numbered(tier) {
             self.next_among_tokens(pattern, &mut state, tier, from)
         } else {
-            self.next_by_reading(pattern, &mut state, tier, from)
+            // Where nothing begins from some line on, only what begins above it has to be read.
+            let stop = barren_from.map_or(usize::MAX, |low| low + pattern.len() - 1);
+            self.next_by_reading(pattern, &mut state, tier, from, stop)
         };
         if hit.is_none() {
             state.barren_from = Some(state.barren_from.map_or(from, |low| low.min(from)));
@@ -94,7 +99,7 @@ impl<'a> Searcher<'a> {
 
     /// Whether the pattern fits at line `at`.
     pub(crate) fn fits_at(&mut self, pattern: &mut Pattern<'_>, tier: Tier, at: usize) -> bool {
-        if at + pattern.len() > self.text.len() {
+        if at.saturating_add(pattern.len()) > self.text.len() {
             return false;
         }
         let state = pattern.take(tier);
@@ -177,6 +182,7 @@ impl<'a> Searcher<'a> {
         state: &mut TierState,
         tier: Tier,
         from: usize,
+        stop: usize,
     ) -> Option<usize> {
         if tier == Tier::Exact && state.kmp.is_none() && !self.text.is_cr_only() {
             match self.next_substring(pattern, from) {
@@ -189,7 +195,7 @@ impl<'a> Searcher<'a> {
         kmp.seek(from);
         let (start, mut steps) = (kmp.next(), 0);
         let mut hit = None;
-        for line in self.text.lines_from(start) {
+        for line in self.text.lines_from(start).take(stop.saturating_sub(start)) {
             let ends_here = kmp.feed(|q| {
                 steps += 1;
                 same(tier, line, pattern.view(tier, state, q), &mut self.buffer)

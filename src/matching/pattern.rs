@@ -78,10 +78,10 @@ impl<'q> Pattern<'q> {
         }
     }
 
-    /// Whether no hit can begin at `from` or below, as far as earlier searches tell. A tier's hits are among those of
-    /// every looser one.
-    pub(crate) fn is_barren(&self, tier: Tier, from: usize) -> bool {
-        self.tiers[tier as usize..].iter().any(|state| state.barren_from.is_some_and(|low| low <= from))
+    /// The line at which and below which no hit begins, as far as earlier searches tell. A tier's hits are among those
+    /// of every looser one.
+    pub(crate) fn barren_from(&self, tier: Tier) -> Option<usize> {
+        self.tiers[tier as usize..].iter().filter_map(|state| state.barren_from).min()
     }
 }
 
