@@ -3,6 +3,8 @@
 //! Each path that the patch touches has exactly one [`Step`], which says what is there now and what shall be there.
 //! Steps carry their expectation, so the commit can check it once more.
 
+pub mod hunks;
+
 use std::sync::Arc;
 
 use crate::path::RelPath;
