@@ -23,8 +23,8 @@ pub struct Found {
 ///
 /// # Examples
 /// ```
-/// use restitch::matching::seek_sequence;
-/// use restitch::policy::Tier;
+/// use restitch::seek_sequence;
+/// use restitch::Tier;
 ///
 /// let found = seek_sequence(&["a", "  b ", "c"], &["b", "c"], 0, false).unwrap();
 /// assert_eq!((found.line, found.tier), (1, Tier::Trim));

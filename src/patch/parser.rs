@@ -56,7 +56,7 @@ impl ParseOptions {
 /// not taken out with [`Parser::take_complete`], and the line and hunk that are being read.
 ///
 /// ```
-/// use restitch::patch::{Event, Parser};
+/// use restitch::{Event, Parser};
 ///
 /// let mut parser = Parser::default();
 /// parser.feed(b"*** Begin Patch\n*** Update File: tide.log\n@@\n-low\n+lo");
@@ -67,7 +67,7 @@ impl ParseOptions {
 /// parser.feed(b"-high\n+higher\n*** End Patch");
 /// let patch = parser.finish()?;
 /// assert_eq!(patch.ops.len(), 1);
-/// # Ok::<(), restitch::patch::ParseError>(())
+/// # Ok::<(), restitch::ParseError>(())
 /// ```
 #[derive(Debug)]
 pub struct Parser {

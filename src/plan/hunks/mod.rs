@@ -6,9 +6,7 @@ mod failure;
 mod reindent;
 mod rows;
 
-pub use failure::{
-    CutLine, Difference, EXCERPT_LINES, Excerpt, FailureKind, FoundAt, HunkFailure, LINE_BYTES, UpdateError,
-};
+pub use failure::{CutLine, Difference, Excerpt, FailureKind, FoundAt, HunkFailure, UpdateError};
 
 use crate::matching::{Placer, Query, Spot};
 use crate::patch::{Hunk, Row, Sign};
