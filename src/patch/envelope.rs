@@ -20,11 +20,14 @@ use super::draft::{Action, Draft};
 use super::error::{Kind, ParseError, quote};
 use super::lines::{Line, Place};
 use super::marker::{
-    AT, BEGIN, END, END_OF_FILE, ENVIRONMENT_ID, MOVE_TO, NO_NEWLINE, ends_in_end, header, may_end_in_end, unified,
-    with_stars,
+    BEGIN, END, END_OF_FILE, ENVIRONMENT_ID, MOVE_TO, ends_in_end, header, may_end_in_end, with_stars,
 };
 use super::wrapper::Wrappers;
-use super::{NoteKind, OpKind, Sign};
+use super::{NoteKind, OpKind};
+
+mod update;
+
+use update::finish_hunk;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -180,11 +183,13 @@ impl Envelope {
         if line.is_blank() {
             return Ok(());
         }
-        let Some(depth) = self.wrappers.close(depth, line.text) else {
-            return Err(ParseError::at(Kind::AfterEnd, line));
-        };
-        self.state = State::Ended { depth };
-        Ok(())
+        if let Some(depth) = self.wrappers.close(depth, line.text) {
+            self.state = State::Ended { depth };
+            return Ok(());
+        }
+        let word = self.wrappers.heredoc(depth).filter(|_| !line.text.trim().starts_with(b"***"));
+        let kind = word.map_or(Kind::AfterEnd, |word| Kind::HeredocWrong { word: quote(word) });
+        Err(ParseError::at(kind, line))
     }
 
     /// A header of an operation or End: takes the line if it is one. `trimmed` is the line as it may be compared here.
@@ -309,169 +314,6 @@ impl Envelope {
         Err(self.stray(line, trimmed, Kind::DeleteWithLines { path: open_path(draft) }))
     }
 
-    // ---- Update
-
-    #[inline]
-    fn update_line(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        if may_end_in_end(line.text) && is_indented_end(line.text) {
-            self.held = Some(Box::new(Held {
-                number: line.number,
-                start: line.start,
-                raw: line.raw.to_vec(),
-                depth: self.wrappers.depth(),
-            }));
-            return Ok(());
-        }
-        self.update_body(draft, line)
-    }
-
-    /// A line below a held End: more of what may follow End, or the proof that it was none.
-    fn held_line(&mut self, draft: &mut Draft, mut held: Box<Held>, line: Line<'_>) -> Step {
-        if !line.is_blank() {
-            let Some(depth) = self.wrappers.close(held.depth, line.text) else {
-                self.replay(draft, &held)?;
-                return self.line(draft, line);
-            };
-            held.depth = depth;
-        }
-        held.raw.extend_from_slice(line.raw);
-        self.held = Some(held);
-        Ok(())
-    }
-
-    /// Takes the lines held as what they are in a hunk. None but the first looks like an End, so none is held again.
-    fn replay(&mut self, draft: &mut Draft, held: &Held) -> Step {
-        let (mut number, mut start) = (held.number, held.start);
-        for raw in held.raw.lines_with_terminator() {
-            self.step();
-            self.update_body(draft, Line::new(number, start, raw))?;
-            (number, start) = (number + 1, start + raw.len() as u64);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn update_body(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        match line.text.first() {
-            Some(b' ') => self.row(draft, line, Sign::Context),
-            Some(b'+') => self.row(draft, line, Sign::Add),
-            Some(b'-') => self.row(draft, line, Sign::Remove),
-            Some(_) => self.update_marker(draft, line),
-            None => {
-                draft.note(line.number, NoteKind::BareEmptyLine);
-                if self.state == State::Hunk {
-                    push_row(draft, line, Sign::Context);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    #[inline]
-    fn row(&mut self, draft: &mut Draft, line: Line<'_>, sign: Sign) -> Step {
-        if self.state != State::Hunk {
-            if self.state == State::AfterHunk {
-                return self.after_hunk(draft, line);
-            }
-            draft.note(line.number, NoteKind::ImplicitHunk);
-            self.open_hunk(draft, line);
-        }
-        self.look_for_glue(line);
-        push_row(draft, line, sign);
-        Ok(())
-    }
-
-    fn update_marker(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim_end();
-        if self.section(draft, line, trimmed)? {
-            return Ok(());
-        }
-        if let Some(rest) = trimmed.strip_prefix(AT) {
-            return self.at_line(draft, line, rest);
-        }
-        match self.state {
-            State::Update => self.move_line(draft, line, trimmed),
-            State::Hunk => self.hunk_marker(draft, line, trimmed),
-            _ => self.after_hunk(draft, line),
-        }
-    }
-
-    fn at_line(&mut self, draft: &mut Draft, line: Line<'_>, rest: &[u8]) -> Step {
-        if self.state != State::Hunk {
-            self.open_hunk(draft, line);
-        } else if !draft.hunk.is_empty() {
-            finish_hunk(draft, line)?;
-            self.open_hunk(draft, line);
-        }
-        self.look_for_glue(line);
-        if rest.len() + AT.len() < line.text.len() {
-            draft.note(line.number, NoteKind::IndentedMarker);
-        }
-        let text = rest.strip_prefix(b" ").unwrap_or(rest);
-        if text.len() == rest.len() && !rest.is_empty() {
-            draft.note(line.number, NoteKind::MissingSpace);
-        }
-        if let Some(unified) = unified(text) {
-            draft.hunk.old_line = Some(unified.old_line);
-            draft.hunk.hint = unified.hint.map(<[u8]>::to_vec);
-        } else if !text.trim().is_empty() {
-            draft.hunk.anchors.push(text.to_vec());
-        }
-        Ok(())
-    }
-
-    /// A line without a sign above the first hunk: a Move, or wrong.
-    fn move_line(&mut self, draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Step {
-        let wrong = Kind::NoSign { path: open_path(draft) };
-        let Some(rest) = trimmed.strip_prefix(MOVE_TO) else { return Err(self.stray(line, trimmed, wrong)) };
-        let path = rest.trim();
-        if path.is_empty() {
-            return Err(ParseError::at(Kind::NoPath, line));
-        }
-        let Some(OpKind::Update { move_to: place @ None, .. }) = draft.open_op().map(|op| &mut op.kind) else {
-            return Err(self.stray(line, trimmed, wrong));
-        };
-        *place = Some(path.to_vec());
-        note_header(draft, line, rest);
-        self.look_for_glue(line);
-        Ok(())
-    }
-
-    /// A line without a sign in a hunk.
-    fn hunk_marker(&mut self, draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Step {
-        if trimmed == END_OF_FILE {
-            draft.hunk.end_of_file = true;
-            finish_hunk(draft, line)?;
-            note_marker(draft, line, line.text, END_OF_FILE);
-            self.state = State::AfterHunk;
-            return Ok(());
-        }
-        if trimmed != NO_NEWLINE {
-            return Err(self.stray(line, trimmed, Kind::NoSign { path: open_path(draft) }));
-        }
-        if draft.hunk.is_empty() {
-            return Err(ParseError::at(Kind::NoNewlineAlone { path: open_path(draft) }, line));
-        }
-        draft.hunk.mark_no_newline();
-        draft.note(line.number, NoteKind::NoNewline);
-        Ok(())
-    }
-
-    /// A line below End of File: blank, or wrong.
-    fn after_hunk(&self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim();
-        if trimmed.is_empty() {
-            draft.note(line.number, NoteKind::BareEmptyLine);
-            return Ok(());
-        }
-        Err(self.stray(line, trimmed, Kind::AfterEndOfFile { path: open_path(draft) }))
-    }
-
-    fn open_hunk(&mut self, draft: &mut Draft, line: Line<'_>) {
-        draft.hunk.line = line.number;
-        self.state = State::Hunk;
-    }
-
     #[cfg(test)]
     fn step(&mut self) {
         self.steps += 1;
@@ -533,28 +375,6 @@ fn environment(draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Step {
     Ok(())
 }
 
-/// Completes the hunk that is being filled, because of `line`.
-fn finish_hunk(draft: &mut Draft, line: Line<'_>) -> Step {
-    if draft.hunk.is_empty() {
-        let opened = draft.hunk.line;
-        return Err(ParseError::at(Kind::EmptyHunk { path: open_path(draft), opened }, line));
-    }
-    draft.finish_hunk();
-    Ok(())
-}
-
-/// Puts a line into the hunk. A line without any byte is an empty row.
-#[inline]
-fn push_row(draft: &mut Draft, line: Line<'_>, sign: Sign) {
-    if draft.hunk.is_empty() {
-        draft.hunk.first_row_line = line.number;
-    }
-    match line.whole() {
-        Some(raw) if raw.len() > 1 => draft.hunk.push_whole(sign, raw),
-        _ => draft.hunk.push(sign, line.text.get(1..).unwrap_or_default()),
-    }
-}
-
 /// Notes white space round a marker, and stars behind it.
 fn note_marker(draft: &mut Draft, line: Line<'_>, text: &[u8], marker: &[u8]) {
     let trimmed = text.trim();
@@ -575,11 +395,6 @@ fn note_header(draft: &mut Draft, line: Line<'_>, rest: &[u8]) {
     if rest.len() == value {
         draft.note(line.number, NoteKind::MissingSpace);
     }
-}
-
-/// Whether a line that is no marker by itself is an End with white space in front.
-fn is_indented_end(text: &[u8]) -> bool {
-    !text.starts_with(END) && with_stars(text.trim(), END).is_some()
 }
 
 /// Whether a line looks like the beginning of a JSON value that holds a patch.

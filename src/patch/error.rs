@@ -54,6 +54,12 @@ pub(super) enum Kind {
         /// The word.
         word: String,
     },
+    /// Something else stands below End where the word of the heredoc belongs.
+    #[error("this stands below `*** End Patch` where `{word}` closes the heredoc")]
+    HeredocWrong {
+        /// The word.
+        word: String,
+    },
     /// End follows Begin at once.
     #[error("the patch has no operation")]
     NoOperation,
@@ -152,6 +158,7 @@ impl Kind {
             Kind::EndGlued => "end-glued",
             Kind::AfterEnd => "after-end",
             Kind::HeredocOpen { .. } => "heredoc-open",
+            Kind::HeredocWrong { .. } => "heredoc-wrong",
             Kind::NoOperation => "no-operation",
             Kind::NoHeader => "no-header",
             Kind::UnknownHeader => "unknown-header",
@@ -181,7 +188,9 @@ impl Kind {
             Kind::NoEnd | Kind::WrapperClosed => "send the whole patch again and end it with the line `*** End Patch`",
             Kind::EndGlued => "break the line before `*** End Patch`, with no sign in front of it",
             Kind::AfterEnd => after_end_advice(received),
-            Kind::HeredocOpen { .. } => "close it with that word alone on the last line, or leave the heredoc out",
+            Kind::HeredocOpen { .. } | Kind::HeredocWrong { .. } => {
+                "close it with that word alone on the last line, or leave the heredoc out"
+            }
             Kind::NoOperation => {
                 "put an operation between Begin and End: `*** Add File: PATH`, `*** Delete File: PATH` or \
                  `*** Update File: PATH`"

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn a_unified_header_is_told_from_an_anchor() {
-        let cases: &[(&str, Option<(u64, Option<&str>)>)] = &[
+        type Case = (&'static str, Option<(u64, Option<&'static str>)>);
+        let cases: &[Case] = &[
             ("-5 +5 @@", Some((5, None))),
             ("-118,8 +118,9 @@ fn name(", Some((118, Some("fn name(")))),
             ("  -1,0 +2 @@   x  ", Some((1, Some("x")))),

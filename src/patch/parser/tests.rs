@@ -101,7 +101,8 @@ fn a_hunk_knows_its_lines() {
 #[test]
 fn what_is_accepted_besides_is_noted() {
     use NoteKind::*;
-    let cases: &[(&str, &str, &[(u64, NoteKind)])] = &[
+    type Case = (&'static str, &'static str, &'static [(u64, NoteKind)]);
+    let cases: &[Case] = &[
         // white space round markers
         (
             " *** Begin Patch\t\n\t*** Delete File: a \n *** End Patch\n",
@@ -264,7 +265,7 @@ fn what_is_refused_says_where_what_and_what_to_do() {
         ),
         ("*** Begin Patch\n*** Delete File: a\n*** End Patch\n```\n", 4, "```", "after-end", "the last line"),
         ("<<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\n", 4, "*** End Patch", "heredoc-open", "`EOF`"),
-        ("<<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nDONE\n", 5, "DONE", "after-end", "the last line"),
+        ("<<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nDONE\n", 5, "DONE", "heredoc-wrong", "`EOF`"),
         (
             "<<EOF\n*** Begin Patch\n*** Update File: a\n@@\n-x\n *** End Patch\n",
             6,
