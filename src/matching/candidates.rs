@@ -5,7 +5,7 @@ const NAMED: usize = 8;
 
 /// The first places found, ascending and without repeats. Searching stops when there are more than can be named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     lines: Vec<usize>,
     more: bool,
 }
@@ -28,19 +28,19 @@ impl Candidates {
 
     /// The places' first lines, counted from 0.
     #[must_use]
-    pub fn lines(&self) -> &[usize] {
+    pub(crate) fn lines(&self) -> &[usize] {
         &self.lines
     }
 
     /// Whether there are places beyond those named.
     #[must_use]
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.more
     }
 
     /// Whether there is no place.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 

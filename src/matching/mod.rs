@@ -19,7 +19,7 @@ mod seek;
 mod tie;
 mod tokens;
 
-pub use candidates::Candidates;
+pub(crate) use candidates::Candidates;
 pub(crate) use fold::{depth, indentation, is_blank};
 pub(crate) use nearest::{most_alike, nearest};
 pub(crate) use pattern::Pattern;

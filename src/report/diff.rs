@@ -46,7 +46,7 @@ impl DiffOptions {
 /// # Complexity
 /// Linear in the files' bytes (newlines are counted) plus the comparison of the replaced stretches.
 #[must_use]
-pub fn diff(plan: &Plan, options: &DiffOptions) -> Vec<u8> {
+pub(super) fn diff(plan: &Plan, options: &DiffOptions) -> Vec<u8> {
     let mut steps: Vec<&Step> = plan.steps().iter().collect();
     steps.sort_by(|a, b| a.path.cmp(&b.path));
     let mut out = Vec::new();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The byte order mark of UTF-8.
-pub const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// An encoding whose line feeds are no single bytes, so that lines cannot be told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 /// What stands between a line and the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LineEnding {
+pub(crate) enum LineEnding {
     /// A line feed.
     Lf,
     /// A carriage return and a line feed.
@@ -16,7 +16,7 @@ pub enum LineEnding {
 impl LineEnding {
     /// The bytes of the ending.
     #[must_use]
-    pub fn as_bytes(self) -> &'static [u8] {
+    pub(crate) fn as_bytes(self) -> &'static [u8] {
         match self {
             LineEnding::Lf => b"\n",
             LineEnding::CrLf => b"\r\n",
@@ -27,7 +27,7 @@ impl LineEnding {
 
     /// Whether the line ends at all.
     #[must_use]
-    pub fn is_some(self) -> bool {
+    pub(crate) fn is_some(self) -> bool {
         self != LineEnding::None
     }
 }

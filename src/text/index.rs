@@ -19,7 +19,7 @@ const STRIDE: usize = 64;
 /// Building is one pass. Looking up a line is constant for contents of up to 16 MiB; in larger ones it walks
 /// fewer than 64 lines. Iterating costs one newline search a line.
 #[derive(Clone, Debug)]
-pub struct LineIndex<'a> {
+pub(crate) struct LineIndex<'a> {
     bytes: &'a [u8],
     body: usize,
     separator: u8,
@@ -38,7 +38,7 @@ enum Starts {
 impl<'a> LineIndex<'a> {
     /// Finds the lines of a content.
     #[must_use]
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self::with_dense_limit(bytes, DENSE_LIMIT)
     }
 
@@ -93,37 +93,37 @@ impl<'a> LineIndex<'a> {
 
     /// The whole content, byte order mark included.
     #[must_use]
-    pub fn bytes(&self) -> &'a [u8] {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// How many lines there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is no line.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Length of the UTF-8 byte order mark in front, 0 or 3.
     #[must_use]
-    pub fn bom_len(&self) -> usize {
+    pub(crate) fn bom_len(&self) -> usize {
         self.body
     }
 
     /// Whether a lone CR ends the lines.
     #[must_use]
-    pub fn is_cr_only(&self) -> bool {
+    pub(crate) fn is_cr_only(&self) -> bool {
         self.separator == b'\r'
     }
 
     /// Byte offset where line `i` begins; the end of the content when there is no such line.
     #[must_use]
-    pub fn start(&self, i: usize) -> usize {
+    pub(crate) fn start(&self, i: usize) -> usize {
         if i >= self.len {
             return self.bytes.len();
         }
@@ -144,7 +144,7 @@ impl<'a> LineIndex<'a> {
 
     /// Byte range of line `i` with its ending.
     #[must_use]
-    pub fn raw(&self, i: usize) -> Range<usize> {
+    pub(crate) fn raw(&self, i: usize) -> Range<usize> {
         let start = self.start(i);
         let end = match &self.starts {
             Starts::Dense(_) => self.start(i + 1),
@@ -157,19 +157,19 @@ impl<'a> LineIndex<'a> {
 
     /// Line `i` without its ending; empty when there is no such line.
     #[must_use]
-    pub fn line(&self, i: usize) -> &'a [u8] {
+    pub(crate) fn line(&self, i: usize) -> &'a [u8] {
         self.split_ending(&self.bytes[self.raw(i)]).0
     }
 
     /// How line `i` ends.
     #[must_use]
-    pub fn ending(&self, i: usize) -> LineEnding {
+    pub(crate) fn ending(&self, i: usize) -> LineEnding {
         self.split_ending(&self.bytes[self.raw(i)]).1
     }
 
     /// The line (from 0) that holds the byte at `offset`.
     #[must_use]
-    pub fn line_at(&self, offset: usize) -> usize {
+    pub(crate) fn line_at(&self, offset: usize) -> usize {
         match &self.starts {
             Starts::Dense(starts) => starts.partition_point(|&start| start as usize <= offset).saturating_sub(1),
             Starts::Sparse(starts) => {
@@ -181,7 +181,7 @@ impl<'a> LineIndex<'a> {
     }
 
     /// The lines from line `from` on, without their endings.
-    pub fn lines_from(&self, from: usize) -> Lines<'a> {
+    pub(crate) fn lines_from(&self, from: usize) -> Lines<'a> {
         let rest = &self.bytes[self.start(from)..];
         Lines { ends: memchr::memchr_iter(self.separator, rest), rest, at: 0, separator: self.separator }
     }
@@ -202,7 +202,7 @@ fn split_ending(raw: &[u8], separator: u8) -> (&[u8], LineEnding) {
 
 /// Iterator over lines without their endings.
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     ends: memchr::Memchr<'a>,
     rest: &'a [u8],
     at: usize,

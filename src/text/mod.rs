@@ -6,9 +6,9 @@ mod index;
 mod splice;
 mod visible;
 
-pub use bom::WideEncoding;
 pub(crate) use bom::UTF8_BOM;
-pub use ending::LineEnding;
-pub use index::LineIndex;
+pub use bom::WideEncoding;
+pub(crate) use ending::LineEnding;
+pub(crate) use index::LineIndex;
 pub use splice::{Piece, Spliced};
-pub use visible::visible;
+pub(crate) use visible::visible;

@@ -9,7 +9,7 @@ use bstr::ByteSlice;
 /// # Complexity
 /// Linear in `limit`, whatever the line's length.
 #[must_use]
-pub fn visible(line: &[u8], limit: usize) -> String {
+pub(crate) fn visible(line: &[u8], limit: usize) -> String {
     let cut = cut_at(line, limit);
     let shown = &line[..cut];
     let text_end = shown.trim_end_with(|c| c == ' ').len();

@@ -4,9 +4,9 @@ use crate::policy::Tier;
 use crate::text::WideEncoding;
 
 /// Lines of the file that a failure shows.
-pub const EXCERPT_LINES: usize = 16;
+pub(super) const EXCERPT_LINES: usize = 16;
 /// Bytes of a line that a failure keeps.
-pub const LINE_BYTES: usize = 240;
+pub(super) const LINE_BYTES: usize = 240;
 
 /// Why a file's hunks cannot be applied. Nothing of them is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
