@@ -293,6 +293,11 @@ pub(crate) fn try_lock(dir: BorrowedFd<'_>, shared: bool) -> Answer<bool> {
     }
 }
 
+/// How many files this process may have open; `None` when the system does not tell.
+pub(crate) fn open_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
 /// The names in a directory, `.` and `..` left out, in the order of the system: at most `most`.
 pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
     let mut listing = call(|| fs::Dir::read_from(dir))?;
