@@ -36,6 +36,9 @@ struct Expect {
     expected_modes: BTreeMap<String, String>,
     #[serde(default)]
     make_dirs: Vec<String>,
+    /// Second names of files of the input.
+    #[serde(default)]
+    hard_links: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -101,6 +104,9 @@ fn check(dir: &Path, file: &str, profile: Profile) -> Result<(), String> {
     }
     for path in &expect.make_dirs {
         std::fs::create_dir_all(root.join(path)).unwrap();
+    }
+    for (name, path) in &expect.hard_links {
+        std::fs::hard_link(root.join(path), root.join(name)).unwrap();
     }
     for (path, mode) in &expect.modes {
         let mode = u32::from_str_radix(mode, 8).unwrap();
