@@ -15,7 +15,8 @@ fn shown(files: &[(&str, &str)], patch: &str) -> String {
 #[test]
 fn each_kind_of_change_has_its_git_form() {
     let head = |old: &str, new: &str| format!("diff --git a/{old} b/{new}\n");
-    let cases: &[(&[(&str, &str)], &str, String)] = &[
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, String);
+    let cases: &[Case<'_>] = &[
         (
             &[("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")],
             "*** Update File: a\n@@\n-1\n+one\n@@\n-9\n+nine\n",
