@@ -64,8 +64,8 @@ mod workspace;
 
 pub use apply::{AfterError, ApplyError, ApplyOptions};
 pub use commit::{
-    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
-    LeftoverKind, Outcome, Prepared, prepare,
+    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, Direction, DiskState, Durability,
+    Holder, Leftover, LeftoverKind, Outcome, Prepared, RecoverOptions, Recovered, RecoveryReport, prepare, recover,
 };
 pub use limits::{CancelToken, Deadline};
 pub use matching::{Found, seek_sequence};

@@ -2,12 +2,12 @@
 
 use std::os::fd::AsFd as _;
 
-use super::CommitNote;
 use super::check::change;
 use super::error::{Change, Failure};
 use super::schedule::{Action, Thing, without_exchanges};
 use super::stage::write_slices;
 use super::transaction::{Transaction, holds, open_failure};
+use super::{CommitNote, Durability};
 use crate::path::RelPath;
 use crate::plan::{After, Before};
 use crate::workspace::Stamp;
@@ -24,6 +24,7 @@ impl Transaction<'_> {
             match played? {
                 None => return Ok(()),
                 Some(at) => {
+                    self.write_journal()?;
                     // The file system cannot exchange: the rest of the schedule has to do without.
                     let actions = std::mem::take(&mut self.schedule.actions);
                     self.schedule.actions = without_exchanges(actions, at, self.names);
@@ -144,6 +145,9 @@ impl Transaction<'_> {
         let bits = mode.unwrap_or(before.mode) & 0o7777;
         rewrite(&file, content.slices(), content.spliced.len(), bits, bits != before.mode & 0o7777)
             .map_err(|error| Failure::io(doing, error, path))?;
+        if self.options.durability == Durability::Power {
+            ops::sync(file.as_fd()).map_err(|error| Failure::io(doing, error, path))?;
+        }
         self.half_written = None;
         self.notes.push(CommitNote::WrittenInPlace(path.clone()));
         Ok(())

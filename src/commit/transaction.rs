@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::attributes::Extras;
 use super::dirs::Dirs;
 use super::error::{Failure, Leftover, LeftoverKind};
+use super::journal::JournalFile;
 use super::lock::Lock;
 use super::schedule::{Layout, Schedule};
 use super::temp::Names;
@@ -38,12 +39,16 @@ pub(super) struct Transaction<'w> {
     pub kept: HashSet<RelPath>,
     pub notes: Vec<CommitNote>,
     pub abilities: Abilities,
+    /// How many steps may have something staged.
+    pub staged_until: usize,
+    /// The journal, while there is one.
+    pub journal: Option<JournalFile>,
     /// Reused for every file that is read.
     pub window: Vec<u8>,
     /// Nothing is left to clean up.
     pub finished: bool,
     /// Freed last.
-    pub _lock: Lock,
+    pub lock: Lock,
 }
 
 /// What the file system can do, as far as it has not refused.
@@ -86,9 +91,11 @@ impl<'w> Transaction<'w> {
             kept: HashSet::new(),
             notes,
             abilities,
+            staged_until: 0,
+            journal: None,
             window: Vec::with_capacity(WINDOW),
             finished: false,
-            _lock: lock,
+            lock,
         }
     }
 
@@ -160,7 +167,7 @@ impl<'w> Transaction<'w> {
     /// Removes what was staged and is still where it was put: what a commit that does not happen leaves behind.
     pub(super) fn discard_staged(&mut self) -> Vec<Leftover> {
         let mut left = Vec::new();
-        for at in 0..self.steps.len() {
+        for at in 0..self.staged_until {
             let Some(place) = self.layout.staged[at].take() else { continue };
             if !self.kept.contains(&place)
                 && let Err(error) = self.remove(&place)
@@ -170,7 +177,17 @@ impl<'w> Transaction<'w> {
             }
         }
         self.finished = true;
+        if left.is_empty() {
+            self.end_journal();
+        }
         left
+    }
+
+    /// Removes the journal: nothing is left to do for anyone who finds it. One that cannot be removed does no harm.
+    pub(super) fn end_journal(&mut self) {
+        if let Some(journal) = self.journal.take() {
+            let _found_later = journal.remove(self.workspace);
+        }
     }
 
     pub(super) fn remove(&mut self, path: &RelPath) -> Answer<()> {

@@ -13,6 +13,7 @@
 
 mod digest;
 mod disk;
+pub(crate) mod fault;
 mod memory;
 pub(crate) mod ops;
 mod resolve;
