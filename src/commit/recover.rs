@@ -232,7 +232,9 @@ fn settle(
         paths: journal.steps.iter().map(|step| (*step.path).clone()).collect(),
         moves: moves.len(),
     });
-    if mode == Mode::Cautious && !left.is_empty() {
+    // A directory that somebody has put something in since stays, and no harm is done.
+    let in_the_way = left.iter().any(|left| left.what != LeftoverKind::Directory);
+    if mode == Mode::Cautious && in_the_way {
         let kind = CommitErrorKind::NotRecovered { pid: journal.pid };
         return Err(CommitError::new(kind, None, DiskState::Incomplete(left)));
     }
@@ -263,7 +265,7 @@ fn synced(workspace: &Workspace, journal: &Journal<'_>) -> bool {
         };
         match opened {
             Ok(opened) => sync_dir(opened.as_fd()).is_ok(),
-            Err(error) => error == Errno::NOENT,
+            Err(error) => matches!(error, Errno::NOENT | Errno::NOTDIR),
         }
     })
 }

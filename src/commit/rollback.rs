@@ -28,6 +28,13 @@ impl Transaction<'_> {
     /// Undoes what was done and removes what was staged. Returns what is not as it was.
     pub(super) fn roll_back(&mut self) -> Vec<Leftover> {
         let mut left = Vec::new();
+        for (path, error) in std::mem::take(&mut self.second_names) {
+            left.push(Leftover {
+                path,
+                what: LeftoverKind::Refused(std::io::Error::from(error).to_string()),
+                kept: None,
+            });
+        }
         while let Some(at) = self.done.pop() {
             let action = self.schedule.actions[at].clone();
             match &action {

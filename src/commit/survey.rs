@@ -65,11 +65,6 @@ impl<'j, 'w> Survey<'j, 'w> {
                 survey.moves.push(Move::Remove(staged.clone()));
             }
         }
-        // Directories go last: what is staged beside them may be in them.
-        let (dirs, others) =
-            std::mem::take(&mut survey.moves).into_iter().partition(|m| matches!(m, Move::RemoveDir(_)));
-        survey.moves = others;
-        survey.moves.extend::<Vec<Move>>(dirs);
         Ok(survey)
     }
 
@@ -90,8 +85,20 @@ impl<'j, 'w> Survey<'j, 'w> {
     }
 
     fn take_back_dir(&mut self, dir: &RelPath) -> Answer<()> {
-        if matches!(self.stamp(dir)?, Some(stamp) if ops::kind(stamp.mode) == Kind::Dir) {
+        let opened = match self.workspace.open_resolved(dir.as_str(), How::List) {
+            Ok(opened) => opened,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let gone = |name: Vec<u8>| {
+            let path = std::str::from_utf8(&name).ok().map(|name| RelPath::child(Some(dir), name));
+            path.is_some_and(|path| self.then.get(&path) == Some(&None))
+        };
+        if ops::names(opened.as_fd(), usize::MAX)?.into_iter().all(gone) {
             self.moves.push(Move::RemoveDir(dir.clone()));
+            self.then.insert(dir.clone(), None);
+        } else {
+            self.left.push(Leftover { path: dir.clone(), what: LeftoverKind::Directory, kept: None });
         }
         Ok(())
     }
@@ -105,13 +112,15 @@ impl<'j, 'w> Survey<'j, 'w> {
             return Ok(());
         }
         match thing {
-            // It is at neither name: someone has moved, removed or edited it at the new one.
-            Thing::Old(step) => {
+            // It is at neither name: someone has moved, removed or edited it at the new one, unless it came to the first
+            // only by an earlier action, which then was not done.
+            Thing::Old(step) if *self.journal.steps[step].path == *from => {
                 let kept = self.saved_before(step, to)?;
                 self.foreign(if is_temporary(to) { from } else { to }, kept);
             }
-            Thing::New(_) if self.is_taken(to)? => self.foreign(to, None),
-            Thing::New(_) => {}
+            // What was never staged is nowhere, and then its place is as it was.
+            Thing::New(step) if self.is_taken(to)? && !self.stands(to, Thing::Old(step))? => self.foreign(to, None),
+            _ => {}
         }
         Ok(())
     }
@@ -120,6 +129,11 @@ impl<'j, 'w> Survey<'j, 'w> {
         // Where names cannot be swapped it was done by three renames over a spare name.
         let spare = self.journal.names.beside(b, Role::Spare, number);
         if self.stands(&spare, at_b)? {
+            if self.are_one(&spare, a)? {
+                // The last of the three was cut off between its link and its removal.
+                self.moves.push(Move::Remove(a.clone()));
+                self.then.insert(a.clone(), None);
+            }
             if self.stands(b, at_a)? {
                 self.rename_back(at_a, b, a)?;
             }
@@ -175,7 +189,13 @@ impl<'j, 'w> Survey<'j, 'w> {
 
     fn rename_back(&mut self, thing: Thing, now: &RelPath, home: &RelPath) -> Answer<()> {
         if self.is_taken(home)? {
-            self.keep(thing, now, home);
+            if self.are_one(now, home)? {
+                // A rename made of a second link and a removal, cut off between the two.
+                self.moves.push(Move::Remove(now.clone()));
+                self.then.insert(now.clone(), None);
+            } else {
+                self.keep(thing, now, home);
+            }
             return Ok(());
         }
         self.moves.push(Move::Rename { from: now.clone(), to: home.clone() });
@@ -217,6 +237,15 @@ impl<'j, 'w> Survey<'j, 'w> {
             Some(then) => Ok(then.is_some()),
             None => Ok(self.stamp(path)?.is_some()),
         }
+    }
+
+    /// Whether two names on the disk stand for one file.
+    fn are_one(&mut self, a: &RelPath, b: &RelPath) -> Answer<bool> {
+        if self.then.contains_key(a) || self.then.contains_key(b) {
+            return Ok(false);
+        }
+        let (a, b) = (self.stamp(a)?, self.stamp(b)?);
+        Ok(matches!((a, b), (Some(a), Some(b)) if (a.dev, a.ino) == (b.dev, b.ino)))
     }
 
     /// Whether a thing of the commit stands at a name, unchanged, once the moves so far are made.

@@ -78,7 +78,7 @@ impl Transaction<'_> {
                 answer => answer,
             },
             // Made by the commit and taken away again.
-            Err(Errno::NOENT) => Ok(()),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(()),
             Err(error) => Err(error),
         }
     }
