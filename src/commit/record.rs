@@ -86,7 +86,11 @@ impl Transaction<'_> {
         match self.journal.as_ref().map(JournalFile::mark) {
             None | Some(Ok(())) => Ok(()),
             Some(Err(Unmarked::Unsynced(error))) => {
+                // Either end may be on the disk, so what both need stays: the old contents and the journal.
                 self.notes.push(CommitNote::NotSynced(std::io::Error::from(error).to_string()));
+                let kept = std::mem::take(&mut self.schedule.discard);
+                self.notes.extend(kept.into_iter().map(|(place, _)| CommitNote::TemporaryLeft(place)));
+                self.journal = None;
                 Ok(())
             }
             Some(Err(Unmarked::No(error))) => {

@@ -198,7 +198,8 @@ impl<'w> Transaction<'w> {
             }
         }
         self.finished = true;
-        if left.is_empty() {
+        // What was put back may be lost with the power; then the journal is what brings it back again.
+        if left.is_empty() && self.journal.is_some() && self.sync_dirs().is_ok() {
             self.end_journal();
         }
         left
