@@ -55,6 +55,7 @@ mod path;
 mod plan;
 mod policy;
 mod report;
+mod search;
 mod text;
 mod workspace;
 
@@ -77,5 +78,6 @@ pub use plan::{
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
 pub use report::{DiffOptions, Report};
+pub use search::{Answer, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Syntax, Total};
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};
