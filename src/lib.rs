@@ -78,6 +78,8 @@ pub use plan::{
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
 pub use report::{DiffOptions, Report};
-pub use search::{Answer, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Syntax, Total};
+pub use search::{
+    Answer, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Syntax, Total,
+};
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};

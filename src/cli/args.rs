@@ -1,6 +1,7 @@
 //! Values of flags that several programs share.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::{Ambiguity, Digest, Policy, Tier};
 
@@ -63,6 +64,12 @@ impl From<AmbiguousArg> for Ambiguity {
             AmbiguousArg::First => Ambiguity::First,
         }
     }
+}
+
+/// A number of seconds, with or without a fraction.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "a number of seconds is expected".to_owned())?;
+    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }
 
 /// `--read PATH=HASH`: what the caller read.

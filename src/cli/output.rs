@@ -7,7 +7,12 @@ use super::{DONE, USAGE};
 /// Writes to standard output. A broken pipe is quiet: the reader has seen enough.
 pub(super) fn out(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    quiet_when_closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+/// The result of writing, but that the reader went away is no error.
+pub(super) fn quiet_when_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
