@@ -2,7 +2,9 @@
 
 mod apply;
 mod args;
+mod glob;
 mod output;
+mod read;
 mod search;
 
 use std::ffi::OsString;
@@ -39,6 +41,10 @@ enum Command {
     Check(apply::Args),
     #[command(about = search::ABOUT, after_help = search::HELP)]
     Search(search::Args),
+    #[command(about = read::ABOUT, after_help = read::HELP)]
+    Read(read::Args),
+    #[command(about = glob::ABOUT, after_help = glob::HELP)]
+    Glob(glob::Args),
 }
 
 /// `apply_patch [PATCH]`: applies a patch given as the argument or on standard input.
@@ -60,6 +66,8 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Apply(args) }) => apply::run(&args),
         Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
+        Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
+        Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)

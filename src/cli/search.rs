@@ -1,12 +1,11 @@
 //! `restitch search`.
 
-use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::args::seconds;
-use crate::cli::{DONE, NOTHING, USAGE, output};
-use crate::{Answer, Mode, Search, SearchOptions, Syntax, Workspace};
+use crate::cli::args::{open_root, seconds};
+use crate::cli::{DONE, NOTHING, output};
+use crate::{Mode, Search, SearchOptions, Syntax};
 
 pub(super) const ABOUT: &str = "Search the files below the current directory, within a budget";
 
@@ -123,19 +122,19 @@ pub(super) struct Args {
 pub(super) struct Choice {
     /// Only files that fit this glob; with `!` in front, none that do; may be repeated
     #[arg(short = 'g', long = "glob", value_name = "GLOB", allow_hyphen_values = true)]
-    globs: Vec<String>,
+    pub(super) globs: Vec<String>,
 
     /// Follow symbolic links that stay inside the root
     #[arg(short = 'L', long)]
-    follow: bool,
+    pub(super) follow: bool,
 
-    /// Search what ignore rules leave out, too
+    /// Do not leave out what ignore rules name
     #[arg(long)]
-    no_ignore: bool,
+    pub(super) no_ignore: bool,
 
     /// The root: nothing outside it is read [default: the current directory]
     #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
+    pub(super) root: Option<PathBuf>,
 }
 
 /// `--mode`: what a row is.
@@ -162,13 +161,7 @@ impl From<ModeArg> for Mode {
 
 /// Runs the program and returns its exit code.
 pub(super) fn run(args: &Args) -> u8 {
-    match go(args) {
-        Ok(code) => code,
-        Err(text) => {
-            output::err(&format!("error: {text}\n"));
-            USAGE
-        }
-    }
+    output::answer(|| go(args))
 }
 
 fn go(args: &Args) -> Result<u8, String> {
@@ -177,11 +170,10 @@ fn go(args: &Args) -> Result<u8, String> {
         return Err(format!("--max-bytes must be at least {}", SearchOptions::LEAST_BYTES));
     }
     let search = Search::any_of(patterns, options(args)).map_err(|error| error.to_string())?;
-    let root = args.choice.root.clone().unwrap_or_else(|| PathBuf::from("."));
-    let workspace =
-        Workspace::open(&root).map_err(|error| format!("the root `{}` cannot be opened: {error}", root.display()))?;
+    let workspace = open_root(args.choice.root.as_deref())?;
     let answer = search.run(&workspace, path).map_err(|error| error.to_string())?;
-    print(&answer, args.json).map_err(|error| format!("the answer could not be written: {error}"))?;
+    output::written(|out| if args.json { answer.write_json(out) } else { answer.write_text(out) })
+        .map_err(|error| format!("the answer could not be written: {error}"))?;
     Ok(if answer.rows().is_empty() { NOTHING } else { DONE })
 }
 
@@ -227,16 +219,4 @@ fn options(args: &Args) -> SearchOptions {
     options = args.choice.globs.iter().fold(options, |options, glob| options.glob(glob));
     options = args.types.iter().fold(options, |options, name| options.file_type(name));
     args.deny.iter().fold(options, |options, glob| options.deny(glob))
-}
-
-fn print(answer: &Answer, json: bool) -> io::Result<()> {
-    output::quiet_when_closed((|| {
-        let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
-        if json {
-            answer.write_json(&mut out)?
-        } else {
-            answer.write_text(&mut out)?
-        }
-        out.flush()
-    })())
 }

@@ -236,4 +236,6 @@ impl IntoIterator for Answer {
 pub(super) struct Asked<'a> {
     pub(super) patterns: &'a [String],
     pub(super) path: &'a str,
+    /// The patterns are globs, and what is looked for is names.
+    pub(super) names: bool,
 }

@@ -2,7 +2,8 @@
 
 use super::budget::{self, LEAST_TEXT, MARK};
 use super::found::{Batch, Event, Found, Line, PathBytes, RowKind, Tally};
-use super::job::{Ask, LOOK_AHEAD, TreeJob};
+use super::job::{Ask, TreeJob};
+use super::notices;
 use super::options::{Mode, SearchOptions};
 use super::order::Gather;
 
@@ -53,7 +54,8 @@ pub(super) struct Collector {
     skip: u64,
     /// Bytes for rows.
     room: usize,
-    all: bool,
+    /// Files that are looked at beyond the last row that is shown, so that small trees have an exact total.
+    look_ahead: u64,
     pub(super) rows: Vec<Kept>,
     /// Rows that are shown, context lines aside.
     pub(super) shown: u64,
@@ -74,7 +76,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(options: &SearchOptions, room: usize) -> Self {
+    pub(super) fn new(options: &SearchOptions, look_ahead: u64) -> Self {
         let context = match options.mode {
             Mode::Content => (options.before as u64, options.after as u64),
             Mode::Files | Mode::Count => (0, 0),
@@ -85,8 +87,8 @@ impl Collector {
             limit: options.limit as u64,
             offset: options.offset as u64,
             skip: options.offset as u64,
-            room,
-            all: options.stats,
+            room: options.max_bytes - notices::share(options.max_bytes),
+            look_ahead: if options.stats { u64::MAX } else { look_ahead },
             rows: Vec::new(),
             shown: 0,
             total: 0,
@@ -115,7 +117,7 @@ impl Collector {
             None if self.total > self.offset.saturating_add(self.limit) || self.full => self.beyond = Some(0),
             None => {}
         }
-        let enough = !self.all && self.beyond.is_some_and(|beyond| beyond >= LOOK_AHEAD);
+        let enough = self.beyond.is_some_and(|beyond| beyond >= self.look_ahead);
         self.exact &= !enough;
         !enough
     }

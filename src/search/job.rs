@@ -18,6 +18,9 @@ use crate::workspace::ops::Errno;
 /// The most bytes of hits that a run keeps while it is not known which of them are shown.
 const MOST_AHEAD: usize = 4 << 20;
 
+/// How many files are searched beyond the last row that is shown, to count further rows.
+pub(super) const LOOK_AHEAD: u64 = 32;
+
 /// Rows that are still wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
@@ -130,7 +133,7 @@ impl<'s> Job for TreeJob<'s> {
 }
 
 /// A directory that could not be listed; one that is gone by now is nothing to speak of.
-fn unreadable(path: PathBytes, error: Errno) -> Batch {
+pub(super) fn unreadable(path: PathBytes, error: Errno) -> Batch {
     let mut batch = Batch::default();
     missed(error, || path, &mut batch);
     batch
@@ -190,6 +193,3 @@ fn missed(error: Errno, path: impl FnOnce() -> PathBytes, batch: &mut Batch) {
         error => events.push(Event::Unreadable(path(), std::io::Error::from(error).to_string())),
     }
 }
-
-/// Files that are looked at beyond the last row that is shown, so that small trees have an exact total.
-pub(super) const LOOK_AHEAD: u64 = 32;

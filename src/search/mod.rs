@@ -20,11 +20,11 @@ mod collect;
 mod error;
 mod file;
 mod found;
+mod glob;
 mod grep;
 mod hits;
 mod job;
 mod links;
-mod near;
 mod notices;
 mod options;
 mod order;
@@ -40,6 +40,7 @@ mod walk;
 pub use answer::{Answer, Notice, NoticeCode, SearchRow, Total};
 pub use error::SearchError;
 pub use found::RowKind;
+pub use glob::{Glob, GlobOptions, Sort};
 pub use options::{Mode, SearchOptions, Syntax};
 
 use std::path::Path;
@@ -99,8 +100,7 @@ impl Search {
         let deadline = options.timeout.map_or(Deadline::NONE, Deadline::after);
         let stop = Stop::new(deadline, options.cancel.clone());
         let tree = Tree::new(workspace);
-        let room = options.max_bytes - notices::share(options.max_bytes);
-        let mut collector = Collector::new(options, room);
+        let mut collector = Collector::new(options, job::LOOK_AHEAD);
         let search = SearchJob { pattern: &self.pattern, options, filter: &self.filter, stop: &stop };
         match start::find(&tree, path)? {
             Start::File { path, mut file, stamp } => {
@@ -112,7 +112,7 @@ impl Search {
                 collector = order::run(&TreeJob { search, walk }, first, collector, options.threads);
             }
         }
-        let asked = Asked { patterns: &self.patterns, path: if path.is_empty() { "." } else { path } };
+        let asked = Asked { patterns: &self.patterns, path, names: false };
         Ok(Answer::new(collector, options, stop.cause(), &asked))
     }
 }

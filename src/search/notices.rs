@@ -48,7 +48,7 @@ pub(super) fn of(
     notices.named(NoticeCode::InPieces, &noticed.in_pieces, |named| {
         format!("lines over 8 MiB were searched in pieces, where a match over 64 KiB can be missed: {}", names(named))
     });
-    left_out(&mut notices, kept, options);
+    left_out(&mut notices, kept, options, asked.names);
     notices.list
 }
 
@@ -105,12 +105,7 @@ fn ended(
     }
     if kept.total == 0 {
         if cause.is_none() {
-            let patterns: Vec<String> = asked.patterns.iter().map(|pattern| quoted(pattern)).collect();
-            let patterns = patterns.join(", ");
-            notices.add(
-                NoticeCode::NoMatch,
-                format!("no match for {patterns} in {} ({files} searched)", quoted(asked.path)),
-            );
+            notices.add(NoticeCode::NoMatch, nothing(kept, asked, &files));
         }
     } else if kept.shown == 0 && options.limit > 0 {
         let message = format!("no more rows: the offset {} is past the last of {}", options.offset, number(total));
@@ -122,14 +117,26 @@ fn ended(
     }
 }
 
+/// That nothing was found, of what and where.
+fn nothing(kept: &Collector, asked: &Asked<'_>, files: &str) -> String {
+    let patterns: Vec<String> = asked.patterns.iter().map(|pattern| quoted(pattern)).collect();
+    let patterns = patterns.join(", ");
+    let path = quoted(if asked.path.is_empty() { "." } else { asked.path });
+    if asked.names {
+        let others = counted(kept.tally.unfit, "file", "files");
+        return format!("no file fits {patterns} in {path} ({others} looked at)");
+    }
+    format!("no match for {patterns} in {path} ({files} searched)")
+}
+
 /// What was left out, when nothing was found or it was asked for.
-fn left_out(notices: &mut Notices, kept: &Collector, options: &SearchOptions) {
+fn left_out(notices: &mut Notices, kept: &Collector, options: &SearchOptions, names: bool) {
     let tally = &kept.tally;
     if kept.total == 0 || options.stats {
         if tally.ignored_files + tally.ignored_dirs > 0 {
             notices.add(NoticeCode::Ignored, ignored(tally));
         }
-        if tally.files == 0 && tally.unfit > 0 {
+        if tally.files == 0 && tally.unfit > 0 && !names {
             let files = counted(tally.unfit, "file does", "files do");
             notices.add(NoticeCode::NoFiles, format!("{files} not fit the globs and file types, and none does"));
         }

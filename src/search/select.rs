@@ -7,7 +7,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
 use super::error::SearchError;
-use super::near;
+use crate::workspace::near;
 
 /// The files that [`SearchOptions::deny_secrets`](super::SearchOptions::deny_secrets) denies.
 pub(super) const SECRETS: &[&str] = &[
@@ -108,9 +108,15 @@ impl Filter {
 fn globs(globs: &[String], base: &Path) -> Result<Override, SearchError> {
     let mut builder = OverrideBuilder::new(base);
     for glob in globs {
-        builder.add(glob).map_err(|error| bad_glob(glob, &error))?;
+        builder.add(&plain(glob)).map_err(|error| bad_glob(glob, &error))?;
     }
     builder.build().map_err(|error| bad_glob(&globs.join(" "), &error))
+}
+
+/// The glob without a `./` in front, which says nothing.
+fn plain(glob: &str) -> String {
+    let (sign, rest) = glob.strip_prefix('!').map_or(("", glob), |rest| ("!", rest));
+    format!("{sign}{}", rest.strip_prefix("./").unwrap_or(rest))
 }
 
 fn deny(globs: &[String]) -> Result<Gitignore, SearchError> {

@@ -3,13 +3,9 @@
 use std::fs::File;
 
 use super::error::SearchError;
-use super::near;
-use crate::path::{PathError, RelPath};
+use crate::path::RelPath;
 use crate::workspace::tree::{Thing, Tree};
-use crate::workspace::{Source as _, SourceError, Stamp};
-
-/// How many names are looked at for a suggestion.
-const MOST_NAMES: usize = 2000;
+use crate::workspace::{SourceError, Stamp};
 
 /// Where a search begins.
 pub(super) enum Start {
@@ -21,7 +17,8 @@ pub(super) enum Start {
 
 /// Finds what is at `given`.
 pub(super) fn find(tree: &Tree<'_>, given: &str) -> Result<Start, SearchError> {
-    let path = relative(tree, given)?;
+    let workspace = tree.workspace();
+    let path = workspace.relative(given).map_err(|reason| SearchError::Path { path: given.into(), reason })?;
     if path.as_ref().is_some_and(RelPath::enters_git) {
         return Err(SearchError::Git { path: given.into() });
     }
@@ -38,49 +35,6 @@ pub(super) fn find(tree: &Tree<'_>, given: &str) -> Result<Start, SearchError> {
             Ok(Start::File { path: shown.into(), file, stamp })
         }
         Thing::Special(what) => Err(SearchError::Special { path: given.into(), what }),
-        Thing::Absent => Err(SearchError::NoSuchPath { path: given.into(), near: suggestion(tree, shown) }),
+        Thing::Absent => Err(SearchError::NoSuchPath { path: given.into(), near: workspace.suggestion(shown) }),
     }
-}
-
-/// The path below the root; `None` is the root itself.
-fn relative(tree: &Tree<'_>, given: &str) -> Result<Option<RelPath>, SearchError> {
-    let wrong = |reason: PathError| SearchError::Path { path: given.into(), reason };
-    let mut bytes = given.as_bytes();
-    if bytes.first() == Some(&b'/') {
-        bytes = tree.workspace().strip_root(bytes).ok_or_else(|| wrong(PathError::Absolute))?;
-    }
-    // A slash at the end says that a directory is meant, which is as good as any.
-    while let [rest @ .., b'/'] = bytes {
-        bytes = rest;
-    }
-    match RelPath::new(bytes) {
-        Ok(path) => Ok(Some(path)),
-        Err(PathError::Empty) => Ok(None),
-        Err(reason) => Err(wrong(reason)),
-    }
-}
-
-/// A path that is there and differs in one name from one that is not.
-fn suggestion(tree: &Tree<'_>, path: &str) -> Option<String> {
-    let mut above = String::new();
-    let mut parts = path.split('/');
-    while let Some(part) = parts.next() {
-        let dir = RelPath::new(above.as_bytes()).ok();
-        let names = tree.workspace().names(dir.as_ref(), MOST_NAMES);
-        if names.iter().any(|name| name == part) {
-            above.push_str(if above.is_empty() { "" } else { "/" });
-            above.push_str(part);
-            continue;
-        }
-        let meant = near::nearest(part, names.iter().map(String::as_str).filter(|name| *name != ".git"))?;
-        let rest: Vec<&str> = std::iter::once(meant).chain(parts).collect();
-        let whole = if above.is_empty() { rest.join("/") } else { format!("{above}/{}", rest.join("/")) };
-        let there = tree.locate(whole.as_bytes()).is_ok_and(|place| place.what != Thing::Absent);
-        return Some(if there { whole } else { join(&above, meant) });
-    }
-    None
-}
-
-fn join(dir: &str, name: &str) -> String {
-    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
 }

@@ -13,7 +13,9 @@
 
 mod digest;
 mod disk;
+mod given;
 mod memory;
+pub(crate) mod near;
 pub(crate) mod ops;
 mod resolve;
 mod source;
@@ -28,6 +30,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use digest::Hasher;
 pub use digest::{Digest, DigestError};
 pub use memory::MemSource;
 pub use source::{FileData, Loaded, Source, SourceError, Stamp, State};

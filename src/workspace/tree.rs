@@ -214,3 +214,8 @@ pub(crate) fn read_up_to(file: &File, size: u64, most: usize, buffer: &mut Vec<u
         }
     }
 }
+
+/// Identity and attributes of an open file.
+pub(crate) fn stamp_of(file: &File) -> Answer<Stamp> {
+    ops::stat(file.as_fd())
+}

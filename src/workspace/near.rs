@@ -10,7 +10,7 @@ const MOST_CHARS: usize = 128;
 ///
 /// # Complexity
 /// One comparison per name, each quadratic in lengths that are at most [`MOST_CHARS`].
-pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let wanted: Vec<char> = folded(name);
     if wanted.is_empty() || wanted.len() > MOST_CHARS {
         return None;
