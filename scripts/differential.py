@@ -105,16 +105,24 @@ def hunk(r, lines):
     return out
 
 
-def patch(r, tree):
+LINKS = {"l0": "f0", "ld": "d", "d/up": "../f1", "out": "/etc", "away": "..", "lost": "nowhere", "loop": "loop", "d/e/abs": "{{ROOT}}/f0",
+         "chain": "l0", "git": ".git"}
+ODD = ["./f0", "d//f2", "d/./e/f3", "d/../f0", "../f0", "/etc/x", "{{ROOT}}/f0", "{{ROOT}}", "{{ROOT}}/d/../f0", ".git/x", "d/.GIT/y", "f0/", "d",
+       "a\\b", "ld/f2", "ld/new", "ld/e/f3", "out/x", "away/x", "loop/x", "lost/x", "git/x", "f0/x", "l0/x", "C:\\f0", ".gitx", "d/e"]
+
+
+def patch(r, tree, odd):
     names = sorted(tree)
     out = ["*** Begin Patch"]
     for _ in range(r.choice([1, 1, 1, 1, 2, 2, 3])):
         kind = r.random()
         path = r.choice(names) if names and r.random() < 0.95 else r.choice(["new.txt", "d/new.txt", "f0", "f0/x", "no"])
+        if r.random() < odd:
+            path = r.choice(ODD + sorted(LINKS))
         if kind < 0.80:
             out.append("*** Update File: " + path)
             if r.random() < 0.12:
-                out.append("*** Move to: " + r.choice(names + ["moved", "d/e/moved", "f1/y", path]))
+                out.append("*** Move to: " + r.choice(names + ["moved", "d/e/moved", "f1/y", path] + (ODD + sorted(LINKS) if r.random() < odd else [])))
             lines = tree.get(path, "a\nb\n").lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
             if lines and lines[-1] == "":
                 lines.pop()
@@ -124,7 +132,7 @@ def patch(r, tree):
                     out.append("")
                 out += h
         elif kind < 0.9:
-            out.append("*** Add File: " + r.choice(names + ["n1", "d/n2", "d/n3"]))
+            out.append("*** Add File: " + r.choice(names + ["n1", "d/n2", "d/n3"] + (ODD + sorted(LINKS) if r.random() < odd else [])))
             out += ["+" + line(r, False) for _ in range(r.randrange(3))]
         else:
             out.append("*** Delete File: " + path)
@@ -162,10 +170,11 @@ def mend(model):
 
 def snapshot(root):
     out = {}
-    for here, _, files in os.walk(root):
-        for f in files:
+    for here, dirs, files in os.walk(root):
+        for f in files + [d for d in dirs if os.path.islink(os.path.join(here, d))]:
             p = os.path.join(here, f)
-            out[os.path.relpath(p, root)] = open(p, "rb").read()
+            data = b"->" + os.readlink(p).encode() if os.path.islink(p) else open(p, "rb").read()
+            out[os.path.relpath(p, root)] = data.replace(root.encode(), b"{{ROOT}}")
     return out
 
 
@@ -173,6 +182,9 @@ def build(root, tree):
     for n, t in tree.items():
         p = os.path.join(root, n)
         os.makedirs(os.path.dirname(p), exist_ok=True)
+        if t.startswith("->"):
+            os.symlink(t[2:].replace("{{ROOT}}", root), p)
+            continue
         with open(p, "wb") as f:
             f.write(t.encode("utf-8", "surrogateescape"))
 
@@ -200,10 +212,14 @@ def main():
     differs = accepted = 0
     home = os.getcwd()
     with tempfile.TemporaryDirectory(dir=base) as box:
+        box = os.path.realpath(box)
         for case in range(args.count):
             r = random.Random(args.seed * 1_000_003 + case)
             tree = {n: text(r) for n in r.sample(["f0", "f1", "d/f2", "d/e/f3"], r.choice([1, 1, 2, 3]))}
-            p = patch(r, tree)
+            odd = r.choice([0, 0, 0.7])
+            p = patch(r, tree, odd)
+            if odd:
+                tree.update((n, "->" + LINKS[n]) for n in r.sample(sorted(LINKS), r.randrange(len(LINKS))))
             a, b = os.path.join(box, "a"), os.path.join(box, "b")
             for d in (a, b):
                 shutil.rmtree(d, ignore_errors=True)
@@ -211,12 +227,12 @@ def main():
                 build(d, tree)
             os.chdir(a)
             try:
-                model.apply(p.encode("utf-8", "surrogateescape"))
+                model.apply(p.replace("{{ROOT}}", a).encode("utf-8", "surrogateescape"))
                 want, why = snapshot(a), ""
             except model.Reject as e:
                 want, why = None, str(e)
             os.chdir(home)
-            done = subprocess.run(command, cwd=b, input=p.encode("utf-8", "surrogateescape"), capture_output=True)
+            done = subprocess.run(command, cwd=b, input=p.replace("{{ROOT}}", b).encode("utf-8", "surrogateescape"), capture_output=True)
             got = snapshot(b) if done.returncode == 0 else None
             accepted += want is not None
             untouched = got is not None or snapshot(b) == {n: t.encode("utf-8", "surrogateescape") for n, t in tree.items()}
