@@ -9,7 +9,7 @@ pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
 }
 
 /// The names among `names` that are near to `name`, nearest first: equal but for case, one that it is the beginning of,
-/// or at most a third of the letters (two at least) typed wrong, left out or swapped.
+/// or at most a third of the letters (two at least, one in a name of four) typed wrong, left out or swapped.
 ///
 /// # Complexity
 /// One comparison per name, each quadratic in lengths that are at most [`MOST_CHARS`].
@@ -18,7 +18,7 @@ pub(crate) fn all_near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> 
     if wanted.is_empty() || wanted.len() > MOST_CHARS {
         return Vec::new();
     }
-    let allowed = (wanted.len() / 3).max(2).min(wanted.len().saturating_sub(1));
+    let allowed = (wanted.len() / 3).max(if wanted.len() < 5 { 1 } else { 2 }).min(wanted.len().saturating_sub(1));
     let scored = names.filter_map(|candidate| {
         let letters = folded(candidate);
         if letters.len() > MOST_CHARS {
