@@ -58,6 +58,7 @@ mod patch;
 mod path;
 mod plan;
 mod policy;
+mod process;
 mod read;
 mod report;
 mod search;
@@ -87,6 +88,7 @@ pub use plan::{
     Stale, Step, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
+pub use process::{End, Output, PASSED_ON, ProcessError, Program};
 pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, Report};
 pub use search::{
