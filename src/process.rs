@@ -10,12 +10,12 @@
 //! A child that leaves the group (`setsid`) is not found again. There is no sandbox here: the program may do what the
 //! user may do.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -246,7 +246,7 @@ impl Group {
     fn end(&mut self) -> std::io::Result<ExitStatus> {
         if let Some(pid) = self.pid() {
             // The only error there can be is that nobody is left.
-            _ = kill_process_group(pid, Signal::KILL);
+            let _nobody_left = kill_process_group(pid, Signal::KILL);
         }
         let status = self.child.wait()?;
         self.reaped = true;
@@ -257,7 +257,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.reaped {
-            _ = self.end();
+            let _reaped = self.end();
         }
     }
 }
@@ -332,12 +332,6 @@ fn end_of(status: ExitStatus) -> End {
         (Some(code), _) => End::Exited(code),
         (None, signal) => End::Signalled(signal.unwrap_or(0)),
     }
-}
-
-/// The name of a program as people call it: the last part of its path.
-#[must_use]
-pub fn short_name(program: &OsStr) -> String {
-    Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -430,6 +424,5 @@ mod tests {
         std::os::unix::fs::symlink("/bin/sh", dir.path().join("mine")).unwrap();
         let output = Program::new("./mine", dir.path()).args(["-c", "exit 4"]).run().unwrap();
         assert_eq!(output.end, End::Exited(4));
-        assert_eq!(short_name(OsStr::new("node_modules/.bin/tsc")), "tsc");
     }
 }
