@@ -10,15 +10,7 @@
 //! | `syntax` | JSON, JSONC, TOML, and with the feature `syntax` YAML and thirteen languages | nothing but memory |
 //! | a checker | what a program of the project reports: types, lints | to run before and after |
 //!
-//! # The two phases
-//! A checker must see the old tree and the new one. [`Diagnose::before`] runs it while the old tree still stands;
-//! the caller commits; [`Baseline::after`] runs it again and compares. Without checkers nothing runs before, and
-//! [`Diagnose::check`] does everything from the images in memory, so it also works for a plan that is not committed.
-//!
-//! # Guarantees
-//! A check never fails an edit: what cannot be checked is a [`Skipped`] with its reason. Findings, their length and the
-//! time of both phases together are bounded ([`DiagnoseOptions`]). Checkers run only when asked for, and what they are
-//! is read before the patch is written, so a patch cannot bring the command that is run on it.
+//! [`Diagnose`] has the order of things and what is promised.
 
 mod attributes;
 mod builtin;

@@ -13,7 +13,42 @@ use crate::limits::Deadline;
 use crate::path::RelPath;
 use crate::workspace::Workspace;
 
-/// The checks of one patch, set up and not yet begun.
+/// The checks of one patch, set up and not yet begun: what the patch breaks, and only that.
+///
+/// Each check looks at the tree before the patch and after it and reports the difference. An error that was there
+/// before is never blamed on the patch, wherever its line is now.
+///
+/// A checker must see the old tree and the new one, so there are two phases: [`Diagnose::before`] runs it while the old
+/// tree still stands, the caller commits, [`Baseline::after`] runs it again and compares. Without checkers nothing runs
+/// before, and [`Diagnose::check`] does everything from the images in memory, also for a plan that is not committed.
+///
+/// ```
+/// use restitch::{ChangedFile, Diagnose, DiagnoseOptions, FileImage, RelPath, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let root = std::env::temp_dir().join(format!("restitch-diagnose-{}", std::process::id()));
+/// # std::fs::create_dir_all(&root)?;
+/// let workspace = Workspace::open(&root)?;
+/// let before = FileImage::new("{\n  \"a\": 1\n}\n");
+/// let after = FileImage::new("{\n  \"a\":\n}\n");
+/// let changes = vec![ChangedFile::new(RelPath::new(b"a.json")?, Some(before), Some(after))];
+/// let baseline = Diagnose::new(&workspace, DiagnoseOptions::default()).before(changes);
+/// // Here the changes are written.
+/// let diagnosis = baseline.after();
+/// assert_eq!(diagnosis.text(), "a.json:3:1: error: expected value [JSON] (the change nearest to it is at line 2) (syntax syntax-error)\n");
+/// # std::fs::remove_dir_all(&root)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Guarantees
+/// A check never fails an edit: what cannot be checked is a [`Skipped`] with its reason. Findings, their length and the
+/// time of both phases together are bounded by [`DiagnoseOptions`]. Checkers run only when asked for, and which they are
+/// is read before the patch is written, so a patch cannot bring the command that is run on it.
+///
+/// # Limitations
+/// A checker runs with the rights of the user, in the root, and may leave its caches there. It judges the whole tree,
+/// so what others write between its two runs is taken for the patch's.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is checked before `check` or `before`"]
 pub struct Diagnose<'w> {

@@ -20,7 +20,7 @@ use super::{Diagnosis, Diagnostic, Skipped};
 
 /// A [`Diagnosis`] as it is written.
 #[derive(Debug, Serialize)]
-pub(crate) struct Wire<'d> {
+struct Wire<'d> {
     findings: Vec<WireFinding<'d>>,
     left_out: usize,
     skipped: Vec<WireSkipped<'d>>,

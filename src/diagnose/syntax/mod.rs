@@ -40,7 +40,8 @@ pub(super) fn check(
 ) -> Result<Vec<Diagnostic>, String> {
     let Some(after) = &change.after else { return Ok(Vec::new()) };
     let Some(language) = language::of(&change.path, &after.bytes) else { return Ok(Vec::new()) };
-    let before = change.before.as_ref().filter(|image| language::of(change.old_path(), &image.bytes) == Some(language));
+    let old_language = change.before.as_ref().and_then(|before| language::of(change.old_path(), &before.bytes));
+    let before = change.before.as_ref().filter(|_| old_language.is_some());
     let language = match before {
         Some(before) if language == Language::Json && data::is_really_jsonc(&before.bytes) => Language::Jsonc,
         _ => language,
@@ -49,8 +50,13 @@ pub(super) fn check(
     if new.is_empty() {
         return Ok(Vec::new());
     }
-    // What was no file of this language had no faults in it.
-    let old = before.map_or(Ok(Vec::new()), |before| faults(language, &before.bytes, limit))?;
+    let old = match (before, old_language) {
+        // What was no file of any language had no faults.
+        (None, _) | (_, None) => Vec::new(),
+        // What was whole in another one had none either.
+        (Some(before), Some(old)) if old != language && faults(old, &before.bytes, limit)?.is_empty() => Vec::new(),
+        (Some(before), Some(_)) => faults(language, &before.bytes, limit)?,
+    };
     let parse = |bytes: &[u8]| faults(language, bytes, limit);
     let introduced = compare::introduced(old, new, comparison, language.parser_stops(), &parse)?;
     Ok(diagnostics(change, &introduced, comparison, language))
