@@ -1,0 +1,5 @@
+//! The agent harness: a directory of files becomes a durable agent.
+//!
+//! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
+
+pub mod model;
