@@ -4,15 +4,23 @@
 //! [`ReplyStream`] that owns everything it needs. Its events are for showing progress; the last one,
 //! [`Event::Done`], carries the whole [`Reply`], and that alone belongs in the history.
 
+mod assemble;
 mod error;
+mod http;
+mod protocol;
 mod reply;
 mod request;
+mod retry;
+mod sse;
 mod stream;
 mod types;
 
 pub use error::{ErrorClass, ErrorKind, ModelError};
+pub use http::HttpOptions;
+pub use protocol::Protocol;
 pub use reply::{Event, Reply, StopReason, Usage};
 pub use request::{Effort, OutputFormat, Request, ToolChoice, ToolSpec};
+pub use retry::RetryPolicy;
 pub use stream::ReplyStream;
 pub use types::{
     ArgumentsError, AssistantPart, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, unanswered_calls,
