@@ -1,0 +1,3 @@
+//! The agent harness: a directory of files is an agent.
+
+pub mod manifest;
