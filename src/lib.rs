@@ -10,3 +10,6 @@ pub mod plan;
 pub mod policy;
 pub mod text;
 pub mod workspace;
+
+#[cfg(feature = "harness")]
+pub mod harness;

@@ -1,3 +1,6 @@
-//! The agent harness: a directory of files is an agent.
+//! The agent harness: a directory of files becomes a durable agent.
+//!
+//! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
 
 pub mod manifest;
+pub mod model;
