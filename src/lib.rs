@@ -1,5 +1,7 @@
 //! restitch
 
+#[cfg(feature = "harness")]
+pub mod harness;
 pub mod limits;
 pub mod matching;
 pub mod patch;
