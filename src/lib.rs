@@ -1,7 +1,5 @@
 //! restitch
 
-#[cfg(feature = "harness")]
-pub mod harness;
 pub mod limits;
 pub mod matching;
 pub mod patch;
