@@ -9,7 +9,7 @@ use super::fields::{Fields, Findings, Got};
 use super::model_id;
 use super::reader::Reader;
 use super::types::BUILTINS;
-use crate::path::RelPath;
+use crate::RelPath;
 
 /// Characters of a description.
 pub(super) const MAX_DESCRIPTION: usize = 1024;

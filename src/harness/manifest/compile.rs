@@ -191,7 +191,7 @@ fn tool<'f>(
 
 /// What lies in `tools/` and no declaration names.
 fn programs(programs: &[File], reader: &mut Reader<'_>, out: &mut Findings) {
-    for File { path, .. } in programs {
+    for File { path } in programs {
         if !reader.has_read(path.as_str()) {
             let help = "name it in the `command` of a tool's .toml, or move it to lib/";
             let message = format!("no tool names the file `{path}`");

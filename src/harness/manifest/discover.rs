@@ -6,7 +6,7 @@ use super::names::{self, NameKind};
 use super::slots::{self, Filled, Slots};
 use super::types::ROOT;
 use super::walk::{Dir, FOLDERS, File};
-use crate::path::RelPath;
+use crate::RelPath;
 
 /// The files of one node, told apart.
 #[derive(Debug, Default)]

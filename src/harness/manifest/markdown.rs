@@ -7,7 +7,7 @@ use super::fields::{Fields, Findings, Got, clip};
 use super::front::{self, Front};
 use super::reader::Reader;
 use super::types::{FileRef, Instruction, Role, Skill};
-use crate::path::RelPath;
+use crate::RelPath;
 
 const ROLES: &[(&str, Role)] = &[("system", Role::System), ("user", Role::User)];
 

@@ -5,7 +5,7 @@ use super::diagnostic::{Code, nearest};
 use super::doc::{Data, Key};
 use super::fields::{Fields, Findings, Got, clip};
 use super::reader::{self, Reader};
-use crate::path::RelPath;
+use crate::RelPath;
 
 /// A provider whose name says all.
 struct Known {

@@ -7,8 +7,8 @@ use super::doc::{self, Table};
 use super::fields::Findings;
 use super::source::{EntryKind, Source};
 use super::types::FileRef;
-use crate::path::RelPath;
-use crate::workspace::{Digest, SourceError};
+use crate::RelPath;
+use crate::{Digest, SourceError};
 
 /// Bytes of a file that is read as text.
 const MAX_TEXT: u64 = 1 << 20;

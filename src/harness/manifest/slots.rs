@@ -7,7 +7,7 @@ use super::discover::{not_run, unknown_file};
 use super::fields::Findings;
 use super::names::{self, NameKind};
 use super::walk::{Dir, File};
-use crate::path::RelPath;
+use crate::RelPath;
 
 /// Extensions of modules, which this version does not run.
 pub(super) const MODULES: &[&str] = &["js", "ts"];

@@ -11,7 +11,7 @@ use super::model_id::{inside, referred};
 use super::reader::Reader;
 use super::source::EntryKind;
 use super::types::{Executable, FileRef};
-use crate::path::RelPath;
+use crate::RelPath;
 
 /// How long a call may take unless the file says otherwise, in milliseconds.
 const TIMEOUT_MS: u64 = 60_000;

@@ -4,7 +4,7 @@ use super::diagnostic::{Code, Diagnostic};
 use super::fields::Findings;
 use super::names;
 use super::source::{EntryKind, Source};
-use crate::path::RelPath;
+use crate::RelPath;
 
 /// Files of one tree at most.
 const MAX_FILES: usize = 10_000;
@@ -26,7 +26,6 @@ pub(super) struct Dir {
 #[derive(Clone, Debug)]
 pub(super) struct File {
     pub(super) path: RelPath,
-    pub(super) executable: bool,
 }
 
 impl File {
@@ -156,17 +155,17 @@ impl Walk<'_> {
         if zone.ignores(name, kind == EntryKind::Dir) {
             return;
         }
-        let path = RelPath::child(dir.path.as_ref(), name);
+        let path = names::child(dir.path.as_ref(), name);
         match kind {
             EntryKind::Dir if zone == Zone::Node && !FOLDERS.contains(&name) => dir.unread.push(path),
             EntryKind::Dir if depth >= MAX_DEPTH => {
                 self.too_many(path.as_str(), format!("`{path}` is more than {MAX_DEPTH} directories deep"));
             }
             EntryKind::Dir => dir.dirs.push(self.dir(Some(&path), zone.below(name), depth + 1)),
-            EntryKind::File { executable } => {
+            EntryKind::File { .. } => {
                 self.files += 1;
                 match self.files.cmp(&(MAX_FILES + 1)) {
-                    std::cmp::Ordering::Less => dir.files.push(File { path, executable }),
+                    std::cmp::Ordering::Less => dir.files.push(File { path }),
                     std::cmp::Ordering::Equal => {
                         self.too_many(path.as_str(), format!("the agent has more than {MAX_FILES} files"));
                     }
