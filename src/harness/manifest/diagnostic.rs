@@ -282,7 +282,8 @@ mod tests {
     #[test]
     fn the_nearest_name_is_near() {
         let known = ["model", "limits", "skills", "tools"];
-        for (given, want) in [("modle", Some("model")), ("Skill", Some("skills")), ("toosl", Some("tools")), ("x", None)]
+        for (given, want) in
+            [("modle", Some("model")), ("Skill", Some("skills")), ("toosl", Some("tools")), ("x", None)]
         {
             assert_eq!(nearest(given, known), want, "{given}");
         }

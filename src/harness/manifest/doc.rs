@@ -109,7 +109,10 @@ pub(super) fn toml(text: &str) -> Result<Table, Vec<Misfit>> {
         place: error.span().and_then(|span| lines.place(span.start)),
         message: error.message().to_owned(),
     };
-    Err(errors.iter().map(misfit).collect())
+    let mut misfits: Vec<Misfit> = errors.iter().map(misfit).collect();
+    misfits.sort_by_key(|misfit| misfit.place);
+    misfits.dedup();
+    Err(misfits)
 }
 
 fn from_toml_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
@@ -150,7 +153,7 @@ pub(super) fn yaml(text: &str, before: u32) -> Result<Table, Misfit> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Table::new());
     }
-    let options = serde_saphyr::Options { with_snippet: false, ..Default::default() };
+    let options = serde_saphyr::options! { with_snippet: false };
     let pairs: Pairs = serde_saphyr::from_str_with_options(text, options).map_err(|error| Misfit {
         place: error.location().and_then(|location| place(location, before)),
         message: first_line(&error.to_string()),
@@ -226,13 +229,13 @@ mod tests {
 
     #[test]
     fn toml_values_know_their_places() {
-        let table = toml("a = \"x\"\n[b]\nç = [1, 0x10, 1_000]\nd = { e = 1.5, f = 2020-01-01 }\n").unwrap();
+        let table = toml("a = \"x\"\n[b]\nc = [1, 0x10, 1_000]\nd = { e = 1.5, f = 2020-01-01 }\n").unwrap();
         assert_eq!(table[0].0, Key { name: "a".into(), place: at(1, 1) });
         assert_eq!(table[0].1, Item { place: at(1, 5), data: Data::Text("x".into()) });
         let Data::Table(b) = &table[1].1.data else { panic!("a table") };
         let Data::List(list) = &b[0].1.data else { panic!("a list") };
         assert_eq!(list.iter().map(|item| item.place).collect::<Vec<_>>(), [at(3, 6), at(3, 9), at(3, 15)]);
-        assert_eq!(table[1].1.data.to_json().to_string(), r#"{"d":{"e":1.5,"f":"2020-01-01"},"ç":[1,16,1000]}"#);
+        assert_eq!(table[1].1.data.to_json().to_string(), r#"{"c":[1,16,1000],"d":{"e":1.5,"f":"2020-01-01"}}"#);
     }
 
     #[test]

@@ -22,12 +22,19 @@ pub(super) struct Fields<'f> {
     place: Option<Place>,
     left: Table,
     known: Vec<&'static str>,
+    /// The names of all fields, read or not.
+    written: Vec<String>,
 }
 
 impl<'f> Fields<'f> {
     /// The fields of a file's top table.
     pub(super) fn new(file: &'f str, table: Table) -> Self {
-        Fields { file, prefix: String::new(), place: None, left: table, known: Vec::new() }
+        Fields::with(file, String::new(), None, table)
+    }
+
+    fn with(file: &'f str, prefix: String, place: Option<Place>, left: Table) -> Self {
+        let written = left.iter().map(|(key, _)| key.name.clone()).collect();
+        Fields { file, prefix, place, left, known: Vec::new(), written }
     }
 
     pub(super) fn file(&self) -> &'f str {
@@ -41,13 +48,21 @@ impl<'f> Fields<'f> {
 
     /// Takes the field `name` as it is.
     pub(super) fn take(&mut self, name: &'static str) -> Option<Item> {
-        self.known.push(name);
+        if !self.known.contains(&name) {
+            self.known.push(name);
+        }
         let at = self.left.iter().position(|(key, _)| key.name == name)?;
         Some(self.left.remove(at).1)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.left.iter().any(|(key, _)| key.name == name)
+    /// Looks at the field `name` without taking it.
+    pub(super) fn look(&self, name: &'static str) -> Option<&Data> {
+        self.left.iter().find(|(key, _)| key.name == name).map(|(_, item)| &item.data)
+    }
+
+    /// Whether the field was written, rightly or wrongly.
+    pub(super) fn tells(&self, name: &str) -> bool {
+        self.written.iter().any(|written| written == name)
     }
 
     /// Takes a text.
@@ -200,8 +215,9 @@ impl<'f> Fields<'f> {
         tables
     }
 
-    fn inner(&self, name: &str, place: Option<Place>, left: Table) -> Fields<'f> {
-        Fields { file: self.file, prefix: format!("{}{name}.", self.prefix), place, left, known: Vec::new() }
+    /// The fields of a table that was taken as `name`.
+    pub(super) fn inner(&self, name: &str, place: Option<Place>, left: Table) -> Fields<'f> {
+        Fields::with(self.file, format!("{}{name}.", self.prefix), place, left)
     }
 
     /// Says that `name` is missing.

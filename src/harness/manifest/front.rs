@@ -19,9 +19,7 @@ pub(super) fn split<'t>(file: &str, text: &'t str) -> Result<Front<'t>, Diagnost
         if text.lines().next().is_some_and(|line| line.trim_end() == "---") {
             let what = "the front matter is not closed";
             let help = "end it with a line `---`; if the first `---` was meant as a rule, put an empty line above it";
-            return Err(
-                Diagnostic::new(Code::FrontMatter, file, what, help).at(Place { line: 1, column: 1 })
-            );
+            return Err(Diagnostic::new(Code::FrontMatter, file, what, help).at(Place { line: 1, column: 1 }));
         }
         return Ok(Front { table: None, body: text });
     };

@@ -1,5 +1,7 @@
 //! Names come from paths: which paths give one, and which names are taken.
 
+use crate::RelPath;
+
 /// What a name is for; each kind has its own pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
@@ -43,6 +45,12 @@ impl NameKind {
 /// Whether a name belongs to the program itself.
 pub(super) fn reserved(name: &str) -> bool {
     name == "restitch" || name.starts_with("restitch__") || name == super::types::ROOT
+}
+
+/// The path of `name`, as a directory lists it, in `dir` (`None`: the top).
+pub(super) fn child(dir: Option<&RelPath>, name: &str) -> RelPath {
+    let path = dir.map_or_else(|| name.to_owned(), |dir| format!("{dir}/{name}"));
+    RelPath::new(path.as_bytes()).expect("a directory lists single names without NUL, `.` and `..`")
 }
 
 /// Whether a file or folder is nobody's business: tests, generated folders, what editors and systems leave.

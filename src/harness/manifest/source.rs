@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::path::RelPath;
-use crate::policy::Symlinks;
-use crate::workspace::{Source as _, SourceError, Workspace};
+use super::names;
+use crate::RelPath;
+use crate::Symlinks;
+use crate::{Source as _, SourceError, Workspace};
 
 /// A tree of files that an agent is compiled from.
 pub trait Source {
@@ -84,7 +85,7 @@ impl Source for DiskSource {
             } else if stamp.is_link()
                 && let Ok(text) = std::str::from_utf8(&name)
             {
-                self.behind(&RelPath::child(dir, text))?
+                self.behind(&names::child(dir, text))?
             } else if stamp.is_link() {
                 EntryKind::BadLink
             } else {

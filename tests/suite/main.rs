@@ -1,0 +1,10 @@
+//! The integration suite: one binary, one module a theme.
+
+/// The chain as a library: properties over random trees and patches.
+mod chain;
+/// The programs as a user meets them: flags, exit codes, texts.
+mod cli;
+/// The layers of the crate, read from its sources.
+mod layers;
+/// Trees on the disk and programs run in them.
+mod support;
