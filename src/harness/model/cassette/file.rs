@@ -1,4 +1,5 @@
 //! The cassette's file: the only place of the model clients that touches the disk.
+#![expect(clippy::disallowed_methods, reason = "a cassette is a file of the agent's author, outside any workspace")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind as IoKind, Read as _, Write as _};
