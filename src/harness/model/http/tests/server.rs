@@ -67,7 +67,7 @@ fn serve(mut stream: TcpStream, acts: Vec<Act>, seen: &Sender<Seen>, left: &Send
     stream.set_nodelay(true).unwrap();
     // A client that speaks no HTTP (a TLS greeting) is hung up on.
     let Some(request) = read(&stream) else { return };
-    let _ = seen.send(request);
+    seen.send(request).ok();
     for act in acts {
         match act {
             Act::Send(bytes) => {
@@ -77,11 +77,11 @@ fn serve(mut stream: TcpStream, acts: Vec<Act>, seen: &Sender<Seen>, left: &Send
             }
             Act::Forever(bytes) => {
                 while stream.write_all(&bytes).is_ok() {}
-                let _ = left.send(());
+                left.send(()).ok();
             }
             Act::Silence => {
-                let _ = stream.read(&mut [0; 64]);
-                let _ = left.send(());
+                std::io::copy(&mut stream, &mut std::io::sink()).ok();
+                left.send(()).ok();
             }
         }
     }

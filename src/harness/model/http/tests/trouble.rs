@@ -242,7 +242,7 @@ async fn no_server_is_one_clear_sentence() {
     };
     let nobody = HttpModel::new(ModelInfo::new("test/m"), "m", endpoint(&origin, CHAT), options()).unwrap();
     let events = call(&nobody).await;
-    assert_eq!((error(&events).kind(), retries(&events).len()), (ErrorKind::Network, 2));
+    assert_eq!((error(&events).kind(), retries(&events).len()), (ErrorKind::NoServer, 2));
     let told = error(&events).to_string();
     assert!(told.starts_with(&format!("no model server at {origin}/v1 (")), "{told}");
     assert!(told.ends_with("): start it, or set base_url in agent.toml"), "{told}");
@@ -258,7 +258,7 @@ async fn tls_needs_no_set_up_by_the_caller() {
             Ok(model) => error(&call(&model).await),
             Err(error) => error,
         };
-    assert!(matches!(told.kind(), ErrorKind::Network | ErrorKind::Config), "{told}");
+    assert!(matches!(told.kind(), ErrorKind::NoServer | ErrorKind::Config), "{told}");
 }
 
 #[tokio::test]

@@ -38,11 +38,14 @@ fn calls(reply: &Reply) -> Vec<(&str, &str, &str)> {
     reply.calls().map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.as_str())).collect()
 }
 
+/// A name, the pieces, and the id, name and arguments of each call that they make.
+type Case = (&'static str, Vec<Value>, Vec<(&'static str, &'static str, &'static str)>);
+
 #[test]
 fn chat_calls_are_told_apart_whatever_the_server_leaves_out() {
     let call = |index: Value, id: Value, name: Value, arguments: Value| json!({ "tool_calls": [{ "index": index, "id": id, "function": { "name": name, "arguments": arguments } }] });
     let none = Value::Null;
-    let cases: &[(&str, Vec<Value>, Vec<(&str, &str, &str)>)] = &[
+    let cases: &[Case] = &[
         (
             "one index for all calls",
             vec![
@@ -89,11 +92,11 @@ fn chat_calls_are_told_apart_whatever_the_server_leaves_out() {
             "the name late",
             vec![
                 call(json!(0), json!("x"), none.clone(), json!("{\"a\"")),
-                call(json!(0), none.clone(), json!("f"), json!(":1}")),
+                call(json!(0), none, json!("f"), json!(":1}")),
             ],
             vec![("x", "f", "{\"a\":1}")],
         ),
-        ("no name at all", vec![call(json!(0), json!("x"), none.clone(), json!("{}"))], vec![("x", "", "{}")]),
+        ("no name at all", vec![call(json!(0), json!("x"), Value::Null, json!("{}"))], vec![("x", "", "{}")]),
         (
             "arguments as an object",
             vec![call(json!(0), json!("x"), json!("f"), json!({ "a": 1 }))],
@@ -169,6 +172,14 @@ fn the_bounds_hold_for_every_kind_of_part() {
     ] {
         assert_eq!(chat(&deltas, "stop").unwrap_err().kind(), ErrorKind::ReplyTooLarge);
     }
+}
+
+#[test]
+fn the_end_mark_of_chat_is_the_end_even_without_a_reason() {
+    let text = json!({ "choices": [{ "delta": { "content": "hi" } }] });
+    let reply = decode(Protocol::OpenaiChat, &[text.clone(), json!("[DONE]")]).unwrap();
+    assert_eq!((reply.text().as_str(), reply.stop), ("hi", StopReason::EndTurn));
+    assert_eq!(decode(Protocol::OpenaiChat, &[text]).unwrap_err().kind(), ErrorKind::BadStream);
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn nothing_is_sent_that_the_servers_refuse() {
     assert!(turns.iter().all(|turn| !turn["content"].as_array().unwrap().is_empty()), "{turns:?}");
     assert!(!body.to_string().contains("\\n\""), "no blank text: {body}");
 
-    let mut thought = Reasoning::default();
+    let mut thought = Reasoning::new("");
     thought.opaque = Some(Opaque::new("openai-responses", json!({ "type": "reasoning", "encrypted_content": "xyz" })));
     let last =
         [Message::Assistant { content: vec![AssistantPart::Text(Text::new("a")), AssistantPart::Reasoning(thought)] }];
