@@ -4,3 +4,5 @@
 
 pub mod manifest;
 pub mod model;
+pub mod prompt;
+pub mod skills;
