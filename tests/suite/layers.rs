@@ -1,6 +1,3 @@
-//! The layers of the crate: data flows one way, and a module imports only from the modules below it.
-#![allow(clippy::disallowed_methods, reason = "tests read the sources")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
