@@ -48,6 +48,7 @@ impl Compilation {
     /// # Errors
     /// [`ApplyError`] when they cannot be written; those of the last build are then untouched.
     pub fn write(&self, workspace: &Workspace, state: &RelPath) -> Result<(), ApplyError> {
+        hide_state(workspace, state)?;
         let mut patch = String::from("*** Begin Patch\n");
         for Artifact { name, text } in self.artifacts() {
             patch.push_str(&format!("*** Add File: {state}/artifacts/{name}\n"));
@@ -57,6 +58,21 @@ impl Compilation {
         let policy = Policy::default().overwrite(Overwrite::Allow);
         ApplyOptions::default().plan(PlanOptions::default().policy(policy)).apply(workspace, patch.as_bytes()).map(drop)
     }
+}
+
+/// Puts a `.gitignore` into the folder of `state` if there is none, so that what the program keeps there is neither
+/// committed nor found by searches of the project.
+///
+/// # Errors
+/// [`ApplyError`] when it cannot be written.
+pub fn hide_state(workspace: &Workspace, state: &RelPath) -> Result<(), ApplyError> {
+    let folder = state.parts().next().unwrap_or(state.as_str());
+    let patch = format!("*** Begin Patch\n*** Add File: {folder}/.gitignore\n+*\n*** End Patch\n");
+    let path = RelPath::new(format!("{folder}/.gitignore").as_bytes());
+    if path.is_ok_and(|path| matches!(workspace.stat(&path), Ok(Some(_)))) {
+        return Ok(());
+    }
+    ApplyOptions::default().apply(workspace, patch.as_bytes()).map(drop)
 }
 
 /// The hashes of all that went in and of what came out.

@@ -150,7 +150,7 @@ fn tools(files: &NodeFiles, defaults: &[&str], reader: &mut Reader<'_>, out: &mu
         match declared(name, file, reader, out) {
             Some(Authored::Off) => drop(tools.remove(name)),
             Some(Authored::Tool(tool)) => {
-                if let Some(Tool::Builtin { .. }) = tools.insert(name.clone(), tool) {
+                if let Some(Tool::Builtin { .. }) = tools.insert(name.clone(), *tool) {
                     let message = format!("`{path}` stands in the place of the default tool `{name}`");
                     let help = "rename it if the default is wanted too";
                     out.push(Diagnostic::new(Code::ReplacesDefault, path, message, help));
@@ -165,7 +165,7 @@ fn tools(files: &NodeFiles, defaults: &[&str], reader: &mut Reader<'_>, out: &mu
 
 /// What an author's file makes of its slot.
 enum Authored {
-    Tool(Tool),
+    Tool(Box<Tool>),
     Off,
 }
 
@@ -173,11 +173,11 @@ enum Authored {
 fn declared(name: &str, file: &File, reader: &mut Reader<'_>, out: &mut Findings) -> Option<Authored> {
     if MODULES.contains(&file.stem().1) {
         let file = reader.data(&file.path, out)?;
-        return Some(Authored::Tool(Tool::Module { name: name.into(), file }));
+        return Some(Authored::Tool(Box::new(Tool::Module { name: name.into(), file })));
     }
     let (file, table) = reader.toml(&file.path, out)?;
     match tool_toml::read(name, &file, table, reader, out) {
-        Declared::Executable(tool) => Some(Authored::Tool(Tool::Executable(*tool))),
+        Declared::Executable(tool) => Some(Authored::Tool(Box::new(Tool::Executable(*tool)))),
         Declared::Disabled { declared } => {
             if !declared && !BUILTINS.contains(&name) {
                 let message = format!("the marker disables `{name}`, which is no default tool");

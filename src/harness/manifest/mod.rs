@@ -22,7 +22,7 @@ mod types;
 mod walk;
 mod wire;
 
-pub use artifacts::{Artifact, LoadError, load};
+pub use artifacts::{Artifact, LoadError, hide_state, load};
 pub use check::FileError;
 pub use compile::{Compilation, CompileOptions, compile};
 pub use config::{
