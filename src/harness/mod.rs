@@ -2,6 +2,7 @@
 //!
 //! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
 
+pub mod credentials;
 pub mod manifest;
 pub mod model;
 pub mod prompt;
