@@ -60,9 +60,16 @@ mod patch;
 mod path;
 mod plan;
 mod policy;
+mod read;
 mod report;
+mod search;
 mod text;
 mod workspace;
+
+/// Runs the README's Rust examples as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub use apply::{AfterError, ApplyError, ApplyOptions};
 pub use commit::{
@@ -82,6 +89,11 @@ pub use plan::{
     Stale, Step, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
+pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, Report};
+pub use search::{
+    Answer, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Sort,
+    Syntax, Total,
+};
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};
