@@ -5,6 +5,10 @@
 
 Both must leave the same bytes, or both must refuse. Prints each case that differs (at most --show), then a count;
 exit status 1 when one differs. Nothing is written outside a temporary directory.
+
+Where the model is known to say less than the written rules, the rules decide, and `mend` brings the model in line:
+a hunk with a no-newline note tries the end of the file first, and the anchor of a hunk that only adds lines is widened
+tier by tier like any other. `--as-is` leaves the model alone.
 """
 import argparse, importlib.util, os, random, shutil, subprocess, sys, tempfile
 
@@ -130,6 +134,32 @@ def patch(r, tree):
     return ("\r\n" if r.random() < 0.03 else "\n").join(out) + r.choice(["\n", "\n", ""])
 
 
+def mend(model):
+    plain_apply, plain_insert = model.Updater.apply, model.Updater.insert
+
+    def apply(self, chunk):
+        chunk.eof = chunk.eof or any(row.no_newline for row in chunk.rows)
+        plain_apply(self, chunk)
+
+    def insert(self, chunk, rows):
+        strict = self.places
+
+        def widened(c, low):
+            for self.rung in range(4):
+                if found := strict(c, low):
+                    return found
+            return found
+
+        if chunk.anchors:
+            self.places = widened
+        try:
+            plain_insert(self, chunk, rows)
+        finally:
+            self.__dict__.pop("places", None)
+
+    model.Updater.apply, model.Updater.insert = apply, insert
+
+
 def snapshot(root):
     out = {}
     for here, _, files in os.walk(root):
@@ -155,6 +185,7 @@ def main():
     cli.add_argument("--seed", type=int, default=1)
     cli.add_argument("--show", type=int, default=5)
     cli.add_argument("--codex", action="store_true")
+    cli.add_argument("--as-is", action="store_true")
     args = cli.parse_args()
     binary = os.path.abspath(args.bin)
     sys.argv = [args.model] + (["--codex"] if args.codex else [])
@@ -162,6 +193,8 @@ def main():
     model = importlib.util.module_from_spec(spec)
     sys.modules["model"] = model
     spec.loader.exec_module(model)
+    if not args.as_is:
+        mend(model)
     command = [binary] + (["--profile", "codex"] if args.codex else [])
     base = "/dev/shm" if os.path.isdir("/dev/shm") else None
     differs = accepted = 0

@@ -5,3 +5,10 @@
 pub mod credentials;
 pub mod manifest;
 pub mod model;
+pub mod prompt;
+pub mod skills;
+
+// The guide's example is compiled and run with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/harness.md")]
+struct Guide;

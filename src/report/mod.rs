@@ -48,7 +48,6 @@ impl Report {
     }
 
     /// The plan behind the report.
-    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

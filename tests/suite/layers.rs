@@ -1,6 +1,3 @@
-//! The layers of the crate: data flows one way, and a module imports only from the modules below it.
-#![allow(clippy::disallowed_methods, reason = "tests read the sources")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +56,21 @@ fn the_table_names_only_modules_below() {
             );
         }
     }
+}
+
+#[test]
+fn the_harness_knows_the_crate_by_its_public_names_only() {
+    let mut wrong = Vec::new();
+    for (_, file, text) in sources().into_iter().filter(|(module, ..)| module == "harness") {
+        for (number, line) in text.lines().enumerate() {
+            for target in imports(line) {
+                if target != "harness" && line.contains(&format!("crate::{target}::")) {
+                    wrong.push(format!("{}:{}: reaches into `{target}`", file.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

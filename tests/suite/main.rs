@@ -1,4 +1,5 @@
 //! The integration suite: one binary, one module a theme.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests build trees on the disk and run programs")]
 
 /// The chain as a library: properties over random trees and patches.
 mod chain;

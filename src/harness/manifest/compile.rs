@@ -103,6 +103,7 @@ impl Compiler<'_> {
         }
         let node = Node {
             dir: files.dir.as_ref().map(ToString::to_string).unwrap_or_default(),
+            file: agent.file,
             config: agent.config,
             instructions: files
                 .instructions
@@ -136,7 +137,7 @@ fn agent(files: &NodeFiles, reader: &mut Reader<'_>, out: &mut Findings) -> Agen
         return AgentToml::default();
     };
     match reader.toml(path, out) {
-        Some((file, table)) => agent_toml::read(&file.path, table, files.dir.as_ref(), reader, out),
+        Some((file, table)) => agent_toml::read(&file, table, files.dir.as_ref(), reader, out),
         None => AgentToml::default(),
     }
 }
@@ -146,46 +147,51 @@ fn tools(files: &NodeFiles, defaults: &[&str], reader: &mut Reader<'_>, out: &mu
     let mut tools: BTreeMap<String, Tool> =
         defaults.iter().map(|name| ((*name).to_owned(), Tool::Builtin { name: (*name).into() })).collect();
     for Filled { name, file } in &files.tools {
-        let Some((tool, path)) = tool(name, file, reader, out) else {
-            if tools.remove(name).is_none() && !BUILTINS.contains(&name.as_str()) {
-                let message = format!("the marker disables `{name}`, which is no default tool");
-                let help = format!("the default tools are {}", BUILTINS.join(", "));
-                out.push(Diagnostic::new(Code::DisablesNothing, file.path.as_str(), message, help));
+        let path = file.path.as_str();
+        match declared(name, file, reader, out) {
+            Some(Authored::Off) => drop(tools.remove(name)),
+            Some(Authored::Tool(tool)) => {
+                if let Some(Tool::Builtin { .. }) = tools.insert(name.clone(), *tool) {
+                    let message = format!("`{path}` stands in the place of the default tool `{name}`");
+                    let help = "rename it if the default is wanted too";
+                    out.push(Diagnostic::new(Code::ReplacesDefault, path, message, help));
+                }
             }
-            continue;
-        };
-        let Some(tool) = tool else { continue };
-        if let Some(Tool::Builtin { .. }) = tools.insert(name.clone(), tool) {
-            let message = format!("`{path}` stands in the place of the default tool `{name}`");
-            let help = "rename it if the default is wanted too";
-            out.push(Diagnostic::new(Code::ReplacesDefault, path, message, help));
+            None => {}
         }
     }
     programs(&files.programs, reader, out);
     tools.into_values().collect()
 }
 
-/// Reads one tool's file. `None`: it disables; `Some(None)`: there is no tool in it, and it was said why.
-fn tool<'f>(
-    name: &str,
-    file: &'f File,
-    reader: &mut Reader<'_>,
-    out: &mut Findings,
-) -> Option<(Option<Tool>, &'f str)> {
-    let path = file.path.as_str();
+/// What an author's file makes of its slot.
+enum Authored {
+    Tool(Box<Tool>),
+    Off,
+}
+
+/// Reads one tool's file; `None` when there is no tool in it, which was said.
+fn declared(name: &str, file: &File, reader: &mut Reader<'_>, out: &mut Findings) -> Option<Authored> {
     if MODULES.contains(&file.stem().1) {
-        let module = reader.data(&file.path, out).map(|file| Tool::Module { name: name.into(), file });
-        return Some((module, path));
+        let file = reader.data(&file.path, out)?;
+        return Some(Authored::Tool(Box::new(Tool::Module { name: name.into(), file })));
     }
-    let Some((file, table)) = reader.toml(&file.path, out) else { return Some((None, path)) };
+    let (file, table) = reader.toml(&file.path, out)?;
     match tool_toml::read(name, &file, table, reader, out) {
-        Declared::Disabled => None,
-        Declared::Broken => Some((None, path)),
-        Declared::Connection => {
-            out.push(not_run(path, &format!("`{name}` (a connection's tool)")));
-            Some((None, path))
+        Declared::Executable(tool) => Some(Authored::Tool(Box::new(Tool::Executable(*tool)))),
+        Declared::Disabled { declared } => {
+            if !declared && !BUILTINS.contains(&name) {
+                let message = format!("the marker disables `{name}`, which is no default tool");
+                let help = format!("the default tools are {}", BUILTINS.join(", "));
+                out.push(Diagnostic::new(Code::DisablesNothing, &*file.path, message, help));
+            }
+            Some(Authored::Off)
         }
-        Declared::Executable(tool) => Some((Some(Tool::Executable(*tool)), path)),
+        Declared::Connection => {
+            out.push(not_run(&file.path, &format!("`{name}` (a connection's tool)")));
+            None
+        }
+        Declared::Broken => None,
     }
 }
 

@@ -118,7 +118,8 @@ fn top_files(dir: &Dir, flat: bool, found: &mut NodeFiles, out: &mut Findings) {
 
 /// The folders at the top of a node that mean nothing.
 fn top_folders(dir: &Dir, flat: bool, out: &mut Findings) {
-    for path in &dir.unread {
+    // Recordings of a model's replies lie in `cassettes/`, which only the model's client reads.
+    for path in dir.unread.iter().filter(|path| path.name() != "cassettes") {
         let near = nearest(path.name(), FOLDERS.iter().copied());
         if near.is_some() || !flat {
             let help = match near {

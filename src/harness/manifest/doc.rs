@@ -153,7 +153,7 @@ pub(super) fn yaml(text: &str, before: u32) -> Result<Table, Misfit> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Table::new());
     }
-    let options = serde_saphyr::options! { with_snippet: false };
+    let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };
     let pairs: Pairs = serde_saphyr::from_str_with_options(text, options).map_err(|error| Misfit {
         place: error.location().and_then(|location| place(location, before)),
         message: first_line(&error.to_string()),
@@ -171,7 +171,9 @@ fn place(location: serde_saphyr::Location, before: u32) -> Option<Place> {
 }
 
 fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
+    let line = text.lines().next().unwrap_or_default();
+    // The place within the front matter alone would only confuse: it is told as the file's.
+    line.split_once(" at line ").map_or(line, |(message, _)| message).trim_end_matches('.').to_owned()
 }
 
 fn from_json(value: serde_json::Value) -> Data {

@@ -29,7 +29,7 @@ pub(super) struct Fields<'f> {
 impl<'f> Fields<'f> {
     /// The fields of a file's top table.
     pub(super) fn new(file: &'f str, table: Table) -> Self {
-        Fields::with(file, String::new(), None, table)
+        Fields::with(file, String::new(), Some(Place { line: 1, column: 1 }), table)
     }
 
     fn with(file: &'f str, prefix: String, place: Option<Place>, left: Table) -> Self {

@@ -178,7 +178,7 @@ fn address(table: &mut Fields<'_>, model: &mut Model, out: &mut Findings) {
             // A key goes to the place it was made for, and elsewhere only when the author says so.
             model.key_env = None;
         }
-    } else if model.provider == "openai-compatible" && !table.tells("base_url") {
+    } else if needs_address(model) && !table.tells("base_url") {
         table.missing("base_url", "write where the server is, for example \"http://127.0.0.1:8080/v1\"", out);
     }
     if let Some(name) = table.text("key_env", out) {
@@ -191,6 +191,12 @@ fn address(table: &mut Fields<'_>, model: &mut Model, out: &mut Findings) {
             table.bad(name.place, "`model.key_env` is not the name of an environment variable", help, out);
         }
     }
+}
+
+/// Whether nothing but the author can tell where the provider is.
+fn needs_address(model: &Model) -> bool {
+    let known = KNOWN.iter().any(|known| known.name == model.provider);
+    model.base_url.is_none() && model.api == Api::OpenaiChat && (!known || model.provider == "openai-compatible")
 }
 
 /// The script of a mock model and the recording of any.

@@ -1,6 +1,7 @@
 //! Where the files of an agent come from: one trait, on disk and in memory. The compiler knows nothing else.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use super::names;
 use crate::RelPath;
@@ -97,18 +98,24 @@ impl Source for DiskSource {
     }
 
     fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, SourceError> {
-        let (file, stamp) = self.0.open_read(path, true)?;
-        if stamp.size > most {
-            return Err(SourceError::TooLarge(stamp.size));
-        }
-        let mut bytes = Vec::new();
-        let read = std::io::Read::read_to_end(&mut std::io::Read::take(file, most + 1), &mut bytes);
-        read.map_err(|error| SourceError::Io { kind: error.kind(), message: error.to_string() })?;
-        if bytes.len() as u64 > most {
-            return Err(SourceError::TooLarge(bytes.len() as u64));
-        }
-        Ok(bytes)
+        read(&self.0, path, most)
     }
+}
+
+/// The content of a file of at most `most` bytes.
+pub(super) fn read(workspace: &Workspace, path: &RelPath, most: u64) -> Result<Vec<u8>, SourceError> {
+    let (file, stamp) = workspace.open_read(path, true)?;
+    if stamp.size > most {
+        return Err(SourceError::TooLarge(stamp.size));
+    }
+    let mut bytes = Vec::new();
+    // A file that grows meanwhile must not get round the bound.
+    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| SourceError::Io { kind: error.kind(), message: error.to_string() })?;
+    if bytes.len() as u64 > most {
+        return Err(SourceError::TooLarge(bytes.len() as u64));
+    }
+    Ok(bytes)
 }
 
 /// A tree in memory.
@@ -156,7 +163,8 @@ impl Source for MemSource {
         for (path, (kind, _)) in &self.files {
             let Some(rest) = path.as_str().strip_prefix(&prefix) else { continue };
             let (name, kind) = rest.split_once('/').map_or((rest, *kind), |(name, _)| (name, EntryKind::Dir));
-            if !entries.iter().any(|entry| entry.name == name.as_bytes()) {
+            // The paths are sorted, so all that is in one directory follows each other.
+            if entries.last().is_none_or(|entry| entry.name != name.as_bytes()) {
                 entries.push(Entry { name: name.into(), kind });
             }
         }

@@ -21,8 +21,8 @@ const EFFECTS: &[(&str, Effects)] =
 
 /// What a tool's file declares.
 pub(super) enum Declared {
-    /// The tool is taken away.
-    Disabled,
+    /// The tool is taken away; whether it is declared besides, and so only switched off.
+    Disabled { declared: bool },
     /// A tool of a connection, which a later version runs.
     Connection,
     /// A program.
@@ -35,7 +35,7 @@ pub(super) enum Declared {
 pub(super) fn read(name: &str, file: &FileRef, table: Table, reader: &mut Reader<'_>, out: &mut Findings) -> Declared {
     let mut fields = Fields::new(&file.path, table);
     if fields.boolean("disabled", out) == Some(true) {
-        return Declared::Disabled;
+        return Declared::Disabled { declared: fields.look("command").is_some() };
     }
     if fields.look("connection").is_some() && fields.look("command").is_none() {
         return Declared::Connection;
