@@ -53,6 +53,8 @@ mod apply;
 pub mod cli;
 mod commit;
 mod diagnose;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod limits;
 mod matching;
 mod patch;
