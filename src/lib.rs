@@ -78,4 +78,6 @@ pub use plan::{
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
 pub use report::{DiffOptions, Report};
 pub use text::{Piece, Spliced, WideEncoding};
-pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};
+pub use workspace::{
+    Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
+};
