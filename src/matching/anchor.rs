@@ -114,7 +114,7 @@ fn lines_that_hold(searcher: &mut Searcher<'_>, want: &[u8]) -> [Tiered; 2] {
     let mut buffer = Vec::new();
     let loosest = searcher.loosest();
     let views = Tier::ALL.map(|tier| fold::view(tier, want, &mut buffer).to_vec());
-    let finders = views.each_ref().map(|view| memmem::Finder::new(view));
+    let finders = views.each_ref().map(memmem::Finder::new);
     let asked = |tier: Tier| tier <= loosest && !fold::is_blank(&views[tier as usize]);
     let mut found: [[Vec<u32>; 4]; 2] = Default::default();
     searcher.each_line_with(want, |line, places| {

@@ -41,6 +41,7 @@ pub(crate) struct Searcher<'a> {
     many: bool,
     /// Anchors that were looked for as parts of lines.
     parts: u32,
+    substring_min: usize,
     steps: u64,
     buffer: Vec<u8>,
 }
@@ -54,6 +55,7 @@ impl<'a> Searcher<'a> {
             read: 0,
             many: false,
             parts: 0,
+            substring_min: SUBSTRING_MIN,
             steps: 0,
             buffer: Vec::new(),
         }
@@ -231,10 +233,22 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// Numbers the lines at all tiers, as many searches would.
+    /// Goes on as after many searches, or in a large file.
     #[cfg(test)]
-    pub(crate) fn number_now(&mut self) {
+    pub(crate) fn force(&mut self, way: super::tests::Way) {
+        use super::tests::Way;
+        match way {
+            Way::Reading => return,
+            Way::Substring => {
+                self.substring_min = 0;
+                return;
+            }
+            Way::Numbered | Way::Sorted => self.parts = PARTS,
+        }
         Tier::ALL.into_iter().for_each(|tier| self.number(tier));
+        if way == Way::Sorted {
+            self.tiers.iter_mut().flatten().for_each(Numbered::force_dear);
+        }
     }
 
     fn next_numbered(
@@ -318,7 +332,7 @@ impl<'a> Searcher<'a> {
         let needle = pattern.view(tier, state, probe);
         let first = from + probe;
         let (start, end) = (self.text.start(first), self.text.start(stop + probe));
-        if end - start < SUBSTRING_MIN || needle.len() < NEEDLE_MIN {
+        if end - start < self.substring_min || needle.len() < NEEDLE_MIN {
             return Substring::Unfit;
         }
         let budget = (self.text.len() + pattern.len()) as u64;

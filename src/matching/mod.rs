@@ -32,4 +32,4 @@ pub(crate) use place::{Miss, Placer, Query, Spot};
 pub use seek::{Found, seek_sequence};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -54,6 +54,12 @@ impl<'a> Numbered<'a> {
         Numbered { tier, index, suffixes: None, words: None, spent: 0 }
     }
 
+    /// Takes every pattern for one that is dear.
+    #[cfg(test)]
+    pub(crate) fn force_dear(&mut self) {
+        self.spent = u64::MAX / 2;
+    }
+
     /// All lines equal to `line`, ascending. `buffer` is scratch.
     pub(crate) fn lines_equal(&self, base: &[u8], line: &[u8], buffer: &mut Vec<u8>) -> Arc<[u32]> {
         let token = self.token_of_view(base, fold::view(self.tier, line, buffer));
@@ -148,6 +154,8 @@ impl<'a> Numbered<'a> {
         let places = index.places(want[rarest]);
         let places = &places[places.partition_point(|&line| (line as usize) < from + rarest)..];
         let cheap = CHEAP * want.len() as u64 + CHEAP_MIN;
+        #[cfg(test)]
+        let cheap = if self.spent > u64::MAX / 4 { 0 } else { cheap };
         let left = (ALLOWANCE * index.tokens().len() as u64).saturating_sub(self.spent);
         let mut done = Visited::Done(None);
         for (visited, &line) in places.iter().enumerate() {
