@@ -102,4 +102,6 @@ pub use search::{
     Syntax, Total,
 };
 pub use text::{Piece, Spliced, WideEncoding};
-pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};
+pub use workspace::{
+    Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
+};

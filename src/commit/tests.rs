@@ -415,7 +415,7 @@ fn many_stretches_are_written_in_order() {
             at = end + 1;
         }
         let mut steps = plan(workspace, &[("a", edit("a", ""))]);
-        let content = NewContent { base: std::sync::Arc::new(base), spliced };
+        let content = NewContent { base: std::sync::Arc::new(base.into()), spliced };
         steps[0].after = After::Content { content, like: Some(steps[0].path.clone()), mode: None };
         prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap();
         assert!(std::fs::read(root.join("a")).unwrap() == want);

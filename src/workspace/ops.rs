@@ -161,6 +161,11 @@ pub(crate) fn read(file: BorrowedFd<'_>, into: &mut Vec<u8>) -> Answer<usize> {
     call(|| rustix::io::read(file, spare_capacity(into)))
 }
 
+/// Reads into a buffer that is there already: how many bytes, 0 at the end of the file.
+pub(crate) fn read_into(file: BorrowedFd<'_>, into: &mut [u8]) -> Answer<usize> {
+    call(|| rustix::io::read(file, &mut *into))
+}
+
 /// Writes some of `bytes`: how many.
 pub(crate) fn write(file: BorrowedFd<'_>, bytes: &[u8]) -> Answer<usize> {
     call(|| rustix::io::write(file, bytes))
