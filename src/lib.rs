@@ -75,8 +75,8 @@ struct Readme;
 
 pub use apply::{AfterError, ApplyError, ApplyOptions};
 pub use commit::{
-    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
-    LeftoverKind, Outcome, Prepared, prepare,
+    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, Direction, DiskState, Durability,
+    Holder, Leftover, LeftoverKind, Outcome, Prepared, RecoverOptions, Recovered, RecoveryReport, prepare, recover,
 };
 pub use diagnose::{
     Baseline, ChangedFile, Checks, Diagnose, DiagnoseOptions, Diagnosis, Diagnostic, FileImage, Severity, Skipped,

@@ -1,5 +1,7 @@
 //! Commits on a real disk: every kind of step, every point to turn back at, every way someone else can interfere.
 
+#[cfg(feature = "fault")]
+mod faults;
 mod support;
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};

@@ -16,6 +16,7 @@ mod digest;
 mod disk;
 mod git_dir;
 mod given;
+pub(crate) mod fault;
 mod memory;
 pub(crate) mod near;
 pub(crate) mod ops;
