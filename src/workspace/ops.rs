@@ -159,6 +159,11 @@ pub(crate) fn read(file: BorrowedFd<'_>, into: &mut Vec<u8>) -> Answer<usize> {
     call(|| rustix::io::read(file, spare_capacity(into)))
 }
 
+/// Reads into a buffer that is there already: how many bytes, 0 at the end of the file.
+pub(crate) fn read_into(file: BorrowedFd<'_>, into: &mut [u8]) -> Answer<usize> {
+    call(|| rustix::io::read(file, &mut *into))
+}
+
 /// Writes some of `bytes`: how many.
 pub(crate) fn write(file: BorrowedFd<'_>, bytes: &[u8]) -> Answer<usize> {
     let bytes = &bytes[..fault::shorten(bytes.len())];
@@ -363,6 +368,50 @@ pub(crate) fn sync(file: BorrowedFd<'_>) -> Answer<()> {
 pub(crate) fn is_running(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| !matches!(rustix::process::test_kill_process(pid), Err(Errno::SRCH)))
+}
+
+/// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
+/// `scratch` is memory for the call, to be used again.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn list(
+    dir: BorrowedFd<'_>,
+    scratch: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8], Option<Kind>),
+) -> Answer<()> {
+    scratch.clear();
+    scratch.reserve(32 << 10);
+    let mut listing = fs::RawDir::new(dir, scratch.spare_capacity_mut());
+    loop {
+        if listing.is_buffer_empty() {
+            fault::tick()?;
+        }
+        match listing.next() {
+            None => return Ok(()),
+            Some(Err(Errno::INTR)) => {}
+            Some(Err(error)) => return Err(error),
+            Some(Ok(entry)) => listed(entry.file_name().to_bytes(), entry.file_type(), &mut each),
+        }
+    }
+}
+
+/// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn list(
+    dir: BorrowedFd<'_>,
+    _scratch: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8], Option<Kind>),
+) -> Answer<()> {
+    for entry in call(|| fs::Dir::read_from(dir))? {
+        let entry = entry?;
+        listed(entry.file_name().to_bytes(), entry.file_type(), &mut each);
+    }
+    Ok(())
+}
+
+fn listed(name: &[u8], kind: FileType, each: &mut impl FnMut(&[u8], Option<Kind>)) {
+    if name != b"." && name != b".." {
+        each(name, (kind != FileType::Unknown).then(|| kind_of(kind)));
+    }
 }
 
 /// The path of an open directory in the outer world, as the system knows it now.

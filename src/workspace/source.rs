@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bytes::Bytes;
 use crate::path::RelPath;
 
 /// A tree that can be looked at. The planner reads through it and never writes.
@@ -54,7 +55,7 @@ pub enum State {
 #[derive(Debug)]
 pub struct FileData {
     /// Its content; shared, so that a plan can point into it.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: Arc<Bytes>,
     /// What identifies this very state of it.
     pub stamp: Stamp,
 }
@@ -80,6 +81,32 @@ pub struct Stamp {
     pub uid: u32,
     /// Group.
     pub gid: u32,
+}
+
+impl Stamp {
+    /// Whether it is a regular file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.mode & 0o170_000 == 0o100_000
+    }
+
+    /// Whether it is a directory.
+    #[must_use]
+    pub fn is_dir(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+
+    /// Whether it is a symbolic link.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        self.mode & 0o170_000 == 0o120_000
+    }
+
+    /// Whether its mode lets anybody at all execute it.
+    #[must_use]
+    pub fn is_executable(&self) -> bool {
+        self.mode & 0o111 != 0
+    }
 }
 
 /// Why a path could not be looked up.
