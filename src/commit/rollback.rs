@@ -126,6 +126,7 @@ impl Transaction<'_> {
                         _ => Ok(false),
                     }
                 }
+                (After::Link { target }, _) => self.link_holds(place, target),
                 (After::Absent, _) => Ok(false),
             },
         }

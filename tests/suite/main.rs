@@ -16,3 +16,5 @@ mod layers;
 mod search_rg;
 /// Trees on the disk and programs run in them.
 mod support;
+/// Undo: the file, the kept records, the program.
+mod undo;
