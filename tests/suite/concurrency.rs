@@ -1,3 +1,5 @@
+#![allow(clippy::print_stdout, reason = "what was counted or skipped is shown on demand")]
+
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::Path;
