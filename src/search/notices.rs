@@ -137,8 +137,8 @@ fn left_out(notices: &mut Notices, kept: &Collector, options: &SearchOptions, na
             notices.add(NoticeCode::Ignored, ignored(tally));
         }
         if tally.files == 0 && tally.unfit > 0 && !names {
-            let files = counted(tally.unfit, "file does", "files do");
-            notices.add(NoticeCode::NoFiles, format!("{files} not fit the globs and file types, and none does"));
+            let files = counted(tally.unfit, "file", "files");
+            notices.add(NoticeCode::NoFiles, format!("of {files} none fits the globs and file types"));
         }
         if tally.links > 0 {
             let links = counted(tally.links, "symbolic link was", "symbolic links were");
@@ -168,7 +168,7 @@ fn ignored(tally: &Tally) -> String {
     let what: Vec<String> = files.into_iter().chain(dirs).collect();
     let by: Vec<String> = tally.ignored_by.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     format!(
-        "{} left out by ignore rules ({}); --no-ignore or naming the path searches them",
+        "left out by ignore rules ({1}): {0}; --no-ignore or naming the path outright takes them in",
         what.join(" and "),
         by.join(", ")
     )

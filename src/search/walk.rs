@@ -18,7 +18,7 @@ use crate::workspace::ops::{Answer, Errno, Kind};
 use crate::workspace::tree::{Dir, Named, Tree, joined, read_up_to};
 
 /// How many files are searched as one piece of work.
-const RUN: usize = 32;
+const RUN: usize = 16;
 
 /// The largest ignore file that is read.
 const MOST_RULES: usize = 4 << 20;
