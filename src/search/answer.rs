@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::collect::{Collector, Kept};
 use super::found::RowKind;
+use super::listing::as_path;
 use super::notices;
 use super::options::{Mode, SearchOptions};
 use super::stop::Cause;
-use super::walk::as_path;
 
 /// How many rows there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

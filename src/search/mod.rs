@@ -25,6 +25,7 @@ mod grep;
 mod hits;
 mod job;
 mod links;
+mod listing;
 mod matcher;
 mod notices;
 mod options;

@@ -104,7 +104,7 @@ fn ended(
         None => {}
     }
     if kept.total == 0 {
-        if cause.is_none() {
+        if cause.is_none() && nothing_at_all(kept) {
             notices.add(NoticeCode::NoMatch, nothing(kept, asked, &files));
         }
     } else if kept.shown == 0 && options.limit > 0 {
@@ -115,6 +115,11 @@ fn ended(
         let more = if cause.is_none() { format!("; go on with offset {last}") } else { String::new() };
         notices.add(NoticeCode::Truncated, format!("rows {first} to {last} of {} are shown{more}", number(total)));
     }
+}
+
+/// Whether there is no hit, not even one that is not shown.
+fn nothing_at_all(kept: &Collector) -> bool {
+    kept.total + kept.noticed.binary.count + kept.noticed.denied.count == 0
 }
 
 /// That nothing was found, of what and where.
@@ -132,7 +137,7 @@ fn nothing(kept: &Collector, asked: &Asked<'_>, files: &str) -> String {
 /// What was left out, when nothing was found or it was asked for.
 fn left_out(notices: &mut Notices, kept: &Collector, options: &SearchOptions, names: bool) {
     let tally = &kept.tally;
-    if kept.total == 0 || options.stats {
+    if nothing_at_all(kept) || options.stats {
         if tally.ignored_files + tally.ignored_dirs > 0 {
             notices.add(NoticeCode::Ignored, ignored(tally));
         }
