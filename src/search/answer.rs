@@ -203,7 +203,6 @@ impl Answer {
     }
 
     /// The same answer with its notices left out, for callers that show those elsewhere.
-    #[must_use]
     pub fn without_notices(mut self) -> Self {
         self.notices.clear();
         self

@@ -134,15 +134,13 @@ impl Sink for ToHits<'_, '_> {
             let count = if self.multiline { self.matches(found) } else { 1 };
             return Ok(self.hits.count(count));
         }
-        let mut number = found.line_number().unwrap_or(0);
         let mut start = 0;
-        for raw in found.lines() {
+        for (number, raw) in (found.line_number().unwrap_or(0)..).zip(found.lines()) {
             let line = trimmed(raw);
             let at = self.first_match(found, line, start);
             if !self.hits.matched(number, line, at) {
                 return Ok(false);
             }
-            number += 1;
             start += raw.len();
         }
         Ok(true)
@@ -164,3 +162,6 @@ pub(super) fn trimmed(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
+
+#[cfg(test)]
+mod tests;
