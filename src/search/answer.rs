@@ -238,6 +238,15 @@ impl IntoIterator for Answer {
     }
 }
 
+impl<'a> IntoIterator for &'a Answer {
+    type Item = &'a SearchRow;
+    type IntoIter = std::slice::Iter<'a, SearchRow>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.iter()
+    }
+}
+
 /// What was asked, for messages.
 pub(super) struct Asked<'a> {
     pub(super) patterns: &'a [String],

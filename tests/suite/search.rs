@@ -1,5 +1,5 @@
 //! Search, read and glob as a library: one line a rule.
-#![allow(clippy::disallowed_methods, reason = "tests make their own trees")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests make their own trees")]
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
