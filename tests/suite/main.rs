@@ -18,3 +18,5 @@ mod search;
 mod search_rg;
 /// Trees on the disk and programs run in them.
 mod support;
+/// Undo: the file, the kept records, the program.
+mod undo;
