@@ -1,5 +1,5 @@
 //! One test a folder: a tree, a patch, and what must come of it. See `tests/fixtures/README.md` for the format.
-#![allow(clippy::disallowed_methods, reason = "tests build trees on the disk")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests build trees on the disk")]
 #![allow(missing_docs, reason = "a test program")]
 
 use std::collections::BTreeMap;

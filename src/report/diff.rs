@@ -95,12 +95,12 @@ fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
             }
         }
         (Before::File(data), After::Absent) => {
-            let moved = |other: &&Step| match &other.after {
+            let moved = |other: &Step| match &other.after {
                 After::Moved { from } => *from == step.path,
                 After::Content { like, .. } => other.path != step.path && like.as_ref() == Some(&step.path),
                 After::Absent => false,
             };
-            if steps.iter().any(|other| moved(&other)) {
+            if steps.iter().any(|other| moved(other)) {
                 return;
             }
             head(out, path, path);
@@ -353,3 +353,6 @@ fn first_lines(text: &[u8], count: usize) -> Vec<&[u8]> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;
