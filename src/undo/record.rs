@@ -19,7 +19,7 @@ const MAGIC: &Magic = b"restitch-undo-01";
 const VERSION: u32 = 1;
 
 /// A record as it was read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record<'a> {
     pub when: u64,
     pub steps: Vec<Way<'a>>,
@@ -28,7 +28,7 @@ pub(super) struct Record<'a> {
 }
 
 /// The way back of one path.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way<'a> {
     pub path: RelPath,
     pub now: Now,
@@ -36,7 +36,7 @@ pub(super) struct Way<'a> {
 }
 
 /// What the patch left at a path.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Now {
     Absent,
     File { size: u64, digest: Digest },
@@ -44,7 +44,7 @@ pub(super) enum Now {
 }
 
 /// What was there before.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Then<'a> {
     Absent,
     File { content: Cow<'a, [u8]>, like: Option<RelPath>, mode: Option<u32> },
