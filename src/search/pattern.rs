@@ -135,7 +135,7 @@ mod tests {
         ] {
             assert_eq!(compiled(pattern, &auto).unwrap().matcher.is_match(text.as_bytes()).unwrap(), want, "{pattern}");
         }
-        let literal = auto.clone().syntax(Syntax::Literal);
+        let literal = auto.syntax(Syntax::Literal);
         assert!(!compiled("a.c", &literal).unwrap().matcher.is_match(b"abc").unwrap());
         assert!(compiled("foo(", &literal).unwrap().matcher.is_match(b"foo(x)").unwrap());
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
 use restitch::{
-    Answer, CancelToken, Glob, GlobOptions, Mode, NoticeCode, Search, SearchError, SearchOptions, Sort, Syntax,
+    Answer, CancelToken, Digest, Glob, GlobOptions, Mode, NoticeCode, Search, SearchError, SearchOptions, Sort, Syntax,
     Workspace,
 };
 
@@ -438,7 +438,7 @@ fn a_run_that_is_ended_early_returns_what_it_has() {
 fn busy_tree() -> TestDir {
     let mut random = Random::new(3);
     let dir = TestDir::new(&[(".gitignore", "*.log\nskip/\n")]);
-    for file in 0..600 {
+    for file in 0..300 {
         let depth = random.below(4);
         let parts: Vec<String> =
             (0..depth).map(|_| format!("{}{}", random.pick(&["d", "skip", "z"]), random.below(4))).collect();
@@ -450,7 +450,7 @@ fn busy_tree() -> TestDir {
         let bytes = if random.below(20) == 0 { format!("hit\0{lines}").into_bytes() } else { lines.into_bytes() };
         dir.write(&path, &bytes);
     }
-    dir.write("d1/huge", format!("{}hit\n", "y".repeat(1_500_000)).repeat(2).as_bytes());
+    dir.write("d1/huge", format!("{}hit\n", "y".repeat(1_100_000)).as_bytes());
     dir
 }
 
@@ -537,6 +537,112 @@ fn globs_find_paths_by_name_and_by_time() {
     let none = Glob::new(["*.py"], o()).unwrap().run(&workspace, "a").unwrap();
     assert_eq!(text(&none), "no file fits `*.py` in `a` (3 files looked at)\n");
     assert!(Glob::new(["[z-a]"], o()).is_err());
+}
+
+#[test]
+fn the_programs_pass_their_flags_on() {
+    let dir = TestDir::new(&[
+        ("a.rs", "fn one() {}\nfn two() {}\n\nlet ONE = f(x);\n"),
+        ("b.py", "def one(): pass\n"),
+        (".env", "KEY=one\n"),
+        ("skip.log", "one\n"),
+        (".gitignore", "*.log\n"),
+    ]);
+    for (args, code, want) in [
+        ("search one", 0, ".env\na.rs\nb.py\n"),
+        ("search one .", 0, ".env\na.rs\nb.py\n"),
+        ("search -e one -e two a.rs --mode content", 0, "a.rs:1:fn one() {}\na.rs:2:fn two() {}\n"),
+        ("search --mode count -i one -t rust", 0, "a.rs:2\n"),
+        ("search --mode content -F f( a.rs", 0, "a.rs:4:let ONE = f(x);\n"),
+        ("search --mode content --regex o.e -g *.py", 0, "b.py:1:def one(): pass\n"),
+        ("search --mode content -w tw|two", 0, "a.rs:2:fn two() {}\n"),
+        ("search --mode content -A1 -g *.rs two", 0, "a.rs:2:fn two() {}\na.rs-3-\n"),
+        ("search --mode content -B1 -g *.rs two", 0, "a.rs-1-fn one() {}\na.rs:2:fn two() {}\n"),
+        ("search --mode content -C1 -A0 -g *.rs two", 0, "a.rs-1-fn one() {}\na.rs:2:fn two() {}\n"),
+        ("search -U two.*\\n\\nlet", 0, "a.rs\n"),
+        ("search --deny-secrets KEY", 1, "1 file on the deny list matches and is not shown: .env\n"),
+        ("search --deny .env KEY", 1, "1 file on the deny list matches and is not shown: .env\n"),
+        ("search --no-ignore one -g *.log", 0, "skip.log\n"),
+        ("search --limit 1 --offset 1 one", 0, "a.rs\n\nrows 2 to 2 of 3 are shown; go on with offset 2\n"),
+        (
+            "search --mode content --max-line-bytes 4 one b.py",
+            0,
+            "b.py:1:… one…\n\n1 long line is cut to a window round the first match\n",
+        ),
+        ("search absent a.rs -j 2", 1, "no match for `absent` in `a.rs` (1 file searched)\n"),
+        ("glob *.rs", 0, "a.rs\n"),
+        (
+            "glob *.log",
+            1,
+            "no file fits `*.log` in `.` (4 files looked at)\nleft out by ignore rules (.gitignore): 1 file; --no-ignore or naming the path outright takes them in\n",
+        ),
+        ("read b.py", 0, "     1\tdef one(): pass\n\nhash: HASH\n"),
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let said = restitch(dir.path(), &words, "one\n").exits(code);
+        let want = want.replace("HASH", &Digest::of(b"def one(): pass\n").to_string());
+        assert_eq!((said.out.as_str(), said.err.as_str()), (want.as_str(), ""), "{args}");
+    }
+    for args in [
+        "search",
+        "search foo(",
+        "search one two three",
+        "search one -e two three",
+        "search one nowhere",
+        "search -F --regex one",
+        "search --max-bytes 9 one",
+        "search --timeout soon one",
+        "search --root nowhere one",
+        "read nowhere",
+        "read --from 1 --last 2 b.py",
+        "glob [z-a]",
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let said = restitch(dir.path(), &words, "").exits(2);
+        assert!(said.out.is_empty() && said.err.starts_with("error: "), "{args}: {}", said.err);
+    }
+}
+
+#[test]
+fn json_has_the_documented_keys() {
+    let dir = TestDir::new(&[("a", "one\ntwo\n"), ("b", "\"q\"\t\u{1}two\n")]);
+    dir.write("c", b"two \xff\n");
+    for (args, want) in [
+        (
+            "search --json --mode content -B1 --limit 2 two",
+            r#"{"version":1,"mode":"content","rows":[{"path":"a","line":1,"text":"one","kind":"context","cut":false},{"path":"a","line":2,"text":"two","kind":"match","cut":false},{"path":"b","line":1,"text":"\"q\"\t\u0001two","kind":"match","cut":false}],"shown":2,"total":{"value":3,"exact":true},"truncated":true,"next_offset":2,"notices":[{"code":"truncated","message":"rows 1 to 2 of 3 are shown; go on with offset 2"}]}"#,
+        ),
+        (
+            "search --json --mode content two c",
+            r#"{"version":1,"mode":"content","rows":[{"path":"c","line":1,"text":"two �","kind":"match","cut":false}],"shown":1,"total":{"value":1,"exact":true},"truncated":false,"next_offset":null,"notices":[]}"#,
+        ),
+        (
+            "search --json one",
+            r#"{"version":1,"mode":"files","rows":[{"path":"a"}],"shown":1,"total":{"value":1,"exact":true},"truncated":false,"next_offset":null,"notices":[]}"#,
+        ),
+        (
+            "search --json --mode count o",
+            r#"{"version":1,"mode":"count","rows":[{"path":"a","count":2},{"path":"b","count":1},{"path":"c","count":1}],"shown":3,"total":{"value":3,"exact":true},"truncated":false,"next_offset":null,"notices":[]}"#,
+        ),
+        (
+            "read --json -n 1 a",
+            r#"{"version":1,"path":"a","hash":"HASH","size":8,"total_lines":2,"encoding":"bytes","bom":false,"endings":"lf","final_newline":true,"binary":false,"lines":[{"line":1,"text":"one","cut":0}],"next_line":2,"notices":[{"code":"truncated","message":"lines 1 to 1 of 2 are shown; go on from line 2"}]}"#,
+        ),
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let said = restitch(dir.path(), &words, "").exits(0);
+        let want = want.replace("HASH", &Digest::of(b"one\ntwo\n").to_string());
+        assert_eq!(said.out, format!("{want}\n"), "{args}");
+    }
+}
+
+#[test]
+fn a_file_too_large_for_a_multiline_search_is_named() {
+    let dir = TestDir::new(&[("a", "x\ny\n")]);
+    std::fs::File::create(dir.path().join("large")).unwrap().set_len(65 << 20).unwrap();
+    let answer = search(&dir, SearchOptions::new().multiline(true), r"x\ny", "").unwrap();
+    assert_eq!(answer.rows().len(), 1);
+    assert_eq!(codes(&answer), ["too_large"]);
 }
 
 #[test]
