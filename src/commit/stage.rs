@@ -51,7 +51,6 @@ impl<'w> Transaction<'w> {
         let references = self.cross_references();
         let mut inherits = None;
         for (at, step) in steps.iter().enumerate() {
-            self.staged_until = at + 1;
             let Some(place) = self.layout.staged[at].clone() else { continue };
             let (filling, like, mode) = match &step.after {
                 After::Absent => continue,
@@ -112,13 +111,16 @@ impl<'w> Transaction<'w> {
     fn stage_one(&mut self, at: usize, place: &RelPath, wanted: &Wanted<'_>, inherits: &mut Inherits) -> Answer<()> {
         let (dir, name) = self.dirs.of(place)?;
         if let Filling::Link(target) = wanted.filling {
-            return ops::make_link(target, dir.as_fd(), name);
+            ops::make_link(target, dir.as_fd(), name)?;
+            self.staged_until = at + 1;
+            return Ok(());
         }
         let file = self.create_staged(&dir, place, wanted.bits().map_or(0o666, |bits| bits & 0o777))?;
+        self.staged_until = at + 1;
         let result = self.fill(&file, at, split(place).0, wanted, inherits);
-        if result.is_err() {
-            // A file that cannot be written whole goes at once: it may be what fills the disk.
-            let _removed_later = ops::remove(dir.as_fd(), name);
+        // A file that cannot be written whole goes at once: it may be what fills the disk.
+        if result.is_err() && ops::remove(dir.as_fd(), name).is_ok() {
+            self.staged_until = at;
         }
         result
     }
