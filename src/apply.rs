@@ -1,12 +1,16 @@
 //! The whole road in one place: bytes → parse → plan → prepare → commit → report.
 
+mod live;
+
 use std::io::Read;
 
 use crate::commit::{self, CommitError, CommitErrorKind, CommitOptions, DiskState};
-use crate::patch::{ParseError, ParseOptions, Patch, ReadError};
+use crate::patch::{Call, Note, ParseError, ParseOptions, Patch, ReadError};
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::report::{self, Report};
 use crate::workspace::Workspace;
+
+pub use live::{LiveApply, LiveFiles};
 
 /// How a patch is applied: the options of each stage. Costs nothing by itself.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +59,18 @@ impl ApplyOptions {
         self.run(workspace, Patch::read(patch, &self.parse)?)
     }
 
-    fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
+    /// As [`ApplyOptions::apply`], with a patch that was read or made before.
+    ///
+    /// # Errors
+    /// As [`ApplyOptions::apply`].
+    pub fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
         let notes = std::mem::take(&mut patch.notes);
         let plan = Plan::new(patch, workspace, &self.plan)?;
+        self.conclude(workspace, plan, notes)
+    }
+
+    /// From the plan to the report.
+    fn conclude(&self, workspace: &Workspace, plan: Plan, notes: Vec<Note>) -> Result<Report, ApplyError> {
         if self.check {
             return Ok(Report::planned(plan, notes));
         }
@@ -130,6 +143,13 @@ impl ApplyError {
             ApplyError::Plan(error) => report::refusal(error),
             ApplyError::Commit(error) => error.to_string(),
         }
+    }
+
+    /// The answers to the calls that the operations came in, as [`Report::call_outputs`] gives them after success.
+    #[must_use]
+    pub fn call_outputs(&self, calls: &[Call]) -> String {
+        let failures = if let ApplyError::Plan(error) = self { &error.failures[..] } else { &[] };
+        report::failed_calls(calls, failures, &self.explain())
     }
 
     /// The error as one JSON object, in the form of [`Report::json`].

@@ -58,7 +58,7 @@ mod report;
 mod text;
 mod workspace;
 
-pub use apply::{AfterError, ApplyError, ApplyOptions};
+pub use apply::{AfterError, ApplyError, ApplyOptions, LiveApply, LiveFiles};
 pub use commit::{
     Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
     LeftoverKind, Outcome, Prepared, prepare,
@@ -66,8 +66,8 @@ pub use commit::{
 pub use limits::{CancelToken, Deadline};
 pub use matching::{Found, seek_sequence};
 pub use patch::{
-    Action, Event, FileOp, Format, Hunk, Note, NoteKind, OpKind, ParseError, ParseOptions, Parser, Patch, ReadError,
-    Row, Rows, Sign, WriteError,
+    Action, Call, Count, Event, FileOp, Format, Hunk, Note, NoteKind, OpHead, OpKind, ParseError, ParseOptions, Parser,
+    Patch, ReadError, Row, Rows, Sign, TextEdit, WriteError,
 };
 pub use path::{PathError, RelPath};
 pub use plan::{
@@ -76,6 +76,6 @@ pub use plan::{
     Stale, Step, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
-pub use report::{DiffOptions, Report};
+pub use report::{DiffOptions, LiveEvent, Report};
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};

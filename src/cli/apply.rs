@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use crate::cli::args::{AmbiguousArg, Profile, ReadArg, TierArg};
+use crate::cli::args::{AmbiguousArg, FormatArg, Profile, ReadArg, TierArg};
 use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, output};
 use crate::{
     AfterError, ApplyError, ApplyOptions, DiffOptions, Expectations, ParseOptions, PlanOptions, Report, Workspace,
@@ -54,6 +54,14 @@ pub(super) struct Args {
     /// The preset of rules
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
+
+    /// The language of the patch [default: whichever it turns out to be]
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+
+    /// Leading directories to take off the names in a unified diff [default: as many as make old and new name equal]
+    #[arg(long, short = 'p', value_name = "N")]
+    strip: Option<usize>,
 
     /// The loosest comparison of lines allowed [default: unicode]
     #[arg(long, value_enum, value_name = "TIER")]
@@ -143,6 +151,7 @@ fn options(args: &Args) -> Result<ApplyOptions, Stop> {
         Profile::Default => ParseOptions::default(),
         Profile::Codex => ParseOptions::codex(),
     };
+    let parse = parse.format(args.format.into()).strip(args.strip);
     Ok(ApplyOptions::default()
         .parse(parse)
         .plan(PlanOptions::default().policy(policy).expectations(expect))

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Ambiguity, Digest, Policy, Tier};
+use crate::{Ambiguity, Digest, Format, Policy, Tier};
 
 /// `--profile`: the preset of rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -19,6 +19,36 @@ impl Profile {
         match self {
             Profile::Default => Policy::default(),
             Profile::Codex => Policy::codex(),
+        }
+    }
+}
+
+/// `--format`: the language of the patch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FormatArg {
+    /// Whichever it turns out to be
+    #[default]
+    Auto,
+    /// `*** Begin Patch` … `*** End Patch`
+    Envelope,
+    /// Unified diffs, of git too
+    #[value(alias = "diff", alias = "git")]
+    Unified,
+    /// SEARCH/REPLACE blocks
+    Blocks,
+    /// JSON: edits by quoted text, whole files, file operations with headerless diffs
+    #[value(alias = "json")]
+    Edits,
+}
+
+impl From<FormatArg> for Format {
+    fn from(arg: FormatArg) -> Format {
+        match arg {
+            FormatArg::Auto => Format::Auto,
+            FormatArg::Envelope => Format::Envelope,
+            FormatArg::Unified => Format::Unified,
+            FormatArg::Blocks => Format::Blocks,
+            FormatArg::Edits => Format::Edits,
         }
     }
 }

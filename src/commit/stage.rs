@@ -220,7 +220,9 @@ impl<'w> Transaction<'w> {
         if let Some((bits, now)) = bits {
             // Without its owner a file must not act with anyone's rights.
             let bits = if owner == Owner::Lost { bits & 0o777 } else { bits };
-            if owner != Owner::Same || now.mode & 0o7777 != bits {
+            // What is like no other file got its bits when it was made, less the umask's.
+            let like = wanted.like.is_some();
+            if like && (owner != Owner::Same || now.mode & 0o7777 != bits) {
                 ops::set_mode(file, bits)?;
             }
         }

@@ -12,6 +12,7 @@ mod overlay;
 mod protect;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::text::Spliced;
 use crate::workspace::FileData;
 
 pub use self::build::PlanOptions;
+pub(crate) use self::build::{Early, Planner};
 pub use self::error::{Failure, FailureKind, PlanError};
 pub use self::expect::{Expectations, Stale};
 pub use self::hunks::{
@@ -71,8 +73,12 @@ pub struct FileChange {
     pub path: String,
     /// Where the file moves to, as the patch wrote it.
     pub moved_to: Option<String>,
+    /// The file it was copied from, as the patch wrote it.
+    pub copied_from: Option<String>,
     /// A Move led to the path itself and was taken as a plain update.
     pub moved_onto_itself: bool,
+    /// Whether the patch makes the file executable, or takes that away.
+    pub executable: Option<bool>,
     /// Lines added.
     pub added: u64,
     /// Lines removed.
@@ -87,6 +93,8 @@ impl FileChange {
             change,
             path: String::from_utf8_lossy(path).into_owned(),
             moved_to: None,
+            copied_from: None,
+            executable: None,
             moved_onto_itself: false,
             added: 0,
             removed: 0,
@@ -129,7 +137,8 @@ pub enum After {
         /// The path (before the patch) whose file gives mode, owner and attributes: this one for an edit, the source for
         /// an edit with a move, `None` for a new file.
         like: Option<RelPath>,
-        /// Permission bits to set instead of those of `like` (git's mode change, undo).
+        /// Permission bits to set instead of those of `like` (git's mode change, undo); without `like` the umask takes its
+        /// share of them, as for any new file.
         mode: Option<u32>,
     },
     /// The very file or link that stood at another path before the patch, unchanged: a rename. That path has a step

@@ -29,6 +29,16 @@ pub(super) fn success(report: &Report) -> String {
     out
 }
 
+/// The line of one operation.
+pub(super) fn line(file: &FileChange) -> String {
+    let letter = match file.change {
+        Change::Add => 'A',
+        Change::Update => 'M',
+        Change::Delete => 'D',
+    };
+    format!("{letter} {}\n", shown(file))
+}
+
 fn shown(file: &FileChange) -> &str {
     file.moved_to.as_deref().unwrap_or(&file.path)
 }

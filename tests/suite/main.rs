@@ -4,6 +4,8 @@
 mod chain;
 /// The programs as a user meets them: flags, exit codes, texts.
 mod cli;
+/// Diffs of the real git, applied.
+mod git;
 /// The layers of the crate, read from its sources.
 mod layers;
 /// Trees on the disk and programs run in them.
