@@ -38,6 +38,10 @@
 //! See [`Prepared`] for what the transaction promises and [`Workspace`] for confinement. Names that are not UTF-8 cannot
 //! be patched; files may hold any bytes but UTF-16 and UTF-32.
 
+// The doors are guarded in the library itself, which is linted without its tests too; tests build
+// their own trees, and a table of cases is as long as it is.
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::too_many_lines, let_underscore_drop))]
+
 #[cfg(not(unix))]
 compile_error!(
     "restitch runs on Unix systems only for now: it confines paths and swaps files through directory handles"
@@ -48,20 +52,34 @@ mod apply;
 #[doc(hidden)]
 pub mod cli;
 mod commit;
+mod diagnose;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod limits;
 mod matching;
 mod patch;
 mod path;
 mod plan;
 mod policy;
+mod process;
+mod read;
 mod report;
+mod search;
 mod text;
 mod workspace;
+
+/// Runs the README's Rust examples as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub use apply::{AfterError, ApplyError, ApplyOptions, LiveApply, LiveFiles};
 pub use commit::{
     Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
     LeftoverKind, Outcome, Prepared, prepare,
+};
+pub use diagnose::{
+    Baseline, ChangedFile, Checks, Diagnose, DiagnoseOptions, Diagnosis, Diagnostic, FileImage, Severity, Skipped,
 };
 pub use limits::{CancelToken, Deadline};
 pub use matching::{Found, seek_sequence};
@@ -76,6 +94,12 @@ pub use plan::{
     Stale, Step, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
+pub use process::{End as ProgramEnd, Output as ProgramOutput, PASSED_ON, ProcessError, Program};
+pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, LiveEvent, Report};
+pub use search::{
+    Answer, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Sort,
+    Syntax, Total,
+};
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};

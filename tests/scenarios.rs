@@ -1,5 +1,5 @@
 //! One test a folder: a tree, a patch, and what must come of it. See `tests/fixtures/README.md` for the format.
-#![allow(clippy::disallowed_methods, reason = "tests build trees on the disk")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests build trees on the disk")]
 #![allow(missing_docs, reason = "a test program")]
 
 use std::collections::BTreeMap;
@@ -36,6 +36,9 @@ struct Expect {
     expected_modes: BTreeMap<String, String>,
     #[serde(default)]
     make_dirs: Vec<String>,
+    /// Second names of files of the input.
+    #[serde(default)]
+    hard_links: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -101,6 +104,9 @@ fn check(dir: &Path, file: &str, profile: Profile) -> Result<(), String> {
     }
     for path in &expect.make_dirs {
         std::fs::create_dir_all(root.join(path)).unwrap();
+    }
+    for (name, path) in &expect.hard_links {
+        std::fs::hard_link(root.join(path), root.join(name)).unwrap();
     }
     for (path, mode) in &expect.modes {
         let mode = u32::from_str_radix(mode, 8).unwrap();

@@ -1,8 +1,13 @@
 //! The programs' common part: arguments in, one library call, text and exit code out. Not part of the library's API.
 
+#[cfg(feature = "harness")]
+mod agent;
 mod apply;
 mod args;
+mod glob;
 mod output;
+mod read;
+mod search;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -13,6 +18,8 @@ use clap::{Parser, Subcommand};
 const DONE: u8 = 0;
 /// The patch is refused; nothing changed.
 const REFUSED: u8 = 1;
+/// Nothing was found.
+const NOTHING: u8 = 1;
 /// Wrong use of the command line.
 const USAGE: u8 = 2;
 /// An input/output error during the commit; everything was put back.
@@ -34,6 +41,16 @@ enum Command {
     Apply(apply::Args),
     /// Say whether a patch would apply, and what it would change; writes nothing
     Check(apply::Args),
+    #[command(about = search::ABOUT, after_help = search::HELP)]
+    Search(search::Args),
+    #[command(about = read::ABOUT, after_help = read::HELP)]
+    Read(read::Args),
+    #[command(about = glob::ABOUT, after_help = glob::HELP)]
+    Glob(glob::Args),
+    /// Run and make agents: a directory of files is an agent
+    #[cfg(feature = "harness")]
+    #[command(subcommand)]
+    Agent(agent::Command),
 }
 
 /// `apply_patch [PATCH]`: applies a patch given as the argument or on standard input.
@@ -54,6 +71,11 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
     let code = match Restitch::try_parse_from(words) {
         Ok(Restitch { command: Command::Apply(args) }) => apply::run(&args),
         Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
+        Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
+        Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
+        Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        #[cfg(feature = "harness")]
+        Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)

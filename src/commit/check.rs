@@ -1,13 +1,13 @@
 //! Is the disk still what the plan was made from? Contents are compared, not only times.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd as _;
 
 use super::attributes;
 use super::error::{Change, CommitErrorKind, Failure};
 use super::transaction::{Seen, Transaction, holds, open_failure, unsupported};
 use crate::path::RelPath;
-use crate::plan::{After, Before};
+use crate::plan::{After, Before, Step};
 use crate::policy::HardLinks;
 use crate::workspace::ops::{self, Errno, How, Kind};
 use crate::workspace::{FileData, Stamp};
@@ -18,14 +18,11 @@ impl Transaction<'_> {
     /// Costs five calls for a file: open, stat, read, list attributes, close.
     pub(super) fn check(&mut self) -> Result<(), Failure> {
         let steps = self.steps;
-        let mut no_dir = None;
+        let mut no_dirs = HashSet::new();
         for step in steps {
             let seen = match &step.before {
-                Before::Absent => self.check_absent(&step.path, &mut no_dir)?,
-                Before::File(data) => {
-                    let edited = matches!(step.after, After::Content { .. });
-                    self.check_file(&step.path, data, edited)?
-                }
+                Before::Absent => self.check_absent(&step.path, &mut no_dirs)?,
+                Before::File(data) => self.check_file(step, data)?,
                 Before::Link(target) => self.check_link(&step.path, target)?,
             };
             self.seen.push(seen);
@@ -33,9 +30,9 @@ impl Transaction<'_> {
         self.check_names_of_one_file()
     }
 
-    fn check_absent<'p>(&mut self, path: &'p RelPath, no_dir: &mut Option<&'p str>) -> Result<Seen, Failure> {
+    fn check_absent<'p>(&mut self, path: &'p RelPath, no_dirs: &mut HashSet<&'p str>) -> Result<Seen, Failure> {
         let dir = super::dirs::split(path).0;
-        if *no_dir == Some(dir) {
+        if no_dirs.contains(dir) {
             return Ok(Seen::default());
         }
         match self.stat(path) {
@@ -43,7 +40,7 @@ impl Transaction<'_> {
             // With its directory missing the path is free; with a file in that place staging decides.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
                 if self.dirs.get(dir).is_err() {
-                    *no_dir = Some(dir);
+                    no_dirs.insert(dir);
                 }
                 Ok(Seen::default())
             }
@@ -51,7 +48,8 @@ impl Transaction<'_> {
         }
     }
 
-    fn check_file(&mut self, path: &RelPath, data: &FileData, edited: bool) -> Result<Seen, Failure> {
+    fn check_file(&mut self, step: &Step, data: &FileData) -> Result<Seen, Failure> {
+        let path = &step.path;
         let doing = "cannot read it again";
         let file =
             self.workspace.open_resolved(path.as_str(), How::Read).map_err(|error| open_failure(doing, error, path))?;
@@ -69,11 +67,14 @@ impl Transaction<'_> {
         if (stamp.mode, stamp.uid, stamp.gid) != (planned.mode, planned.uid, planned.gid) {
             return Err(Failure::stale(Change::Attributes, path));
         }
+        let written = matches!(step.after, After::Content { .. });
+        // A file that takes another's place is not the one that has other names.
+        let edited = matches!(&step.after, After::Content { like: Some(like), .. } if like == path);
         let linked = stamp.links > 1 && edited;
         if linked && self.options.hard_links == HardLinks::Deny {
             return Err(Failure::new(CommitErrorKind::HardLinked(stamp.links), path));
         }
-        let mut seen = Seen { in_place: edited && (linked || mounted), ..Seen::of(stamp) };
+        let mut seen = Seen { in_place: linked || (written && mounted), ..Seen::of(stamp) };
         if self.abilities.attributes && !seen.in_place {
             seen.extras = match attributes::extras(file.as_fd()) {
                 Ok(extras) => extras,

@@ -1,21 +1,27 @@
 //! Handles of the directories a commit works in: each is resolved once, and only a few are open at a time.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use crate::path::RelPath;
 use crate::workspace::Workspace;
-use crate::workspace::ops::{Answer, Errno, How};
+use crate::workspace::ops::{self, Answer, How};
 
-/// How many directories stay open: enough for the locality of patches, far below any limit on open files.
-const MOST_OPEN: usize = 16;
+/// How many directories stay open at most: patches are local, but a patch that goes round a hundred directories should
+/// not open each of them anew for every file.
+const MOST_OPEN: u64 = 128;
+
+/// The part of the limit on open files that directories may take.
+const SHARE: u64 = 4;
 
 /// Open directories below a root, by path.
 pub(super) struct Dirs<'w> {
     workspace: &'w Workspace,
-    open: Vec<(Box<str>, Arc<OwnedFd>)>,
-    /// The slot found or filled last, which is asked first and never the next to go.
-    last: usize,
+    open: HashMap<Box<str>, Arc<OwnedFd>>,
+    /// The one asked for last, which is often asked for next.
+    last: Option<(Box<str>, Arc<OwnedFd>)>,
+    most: usize,
 }
 
 /// The handle of a directory.
@@ -41,7 +47,7 @@ pub(super) fn split(path: &RelPath) -> (&str, &str) {
 
 impl<'w> Dirs<'w> {
     pub(super) fn new(workspace: &'w Workspace) -> Self {
-        Dirs { workspace, open: Vec::new(), last: 0 }
+        Dirs { workspace, open: HashMap::new(), last: None, most: 0 }
     }
 
     /// The directory `path` is in, and its name there. No component of the directory may be a link.
@@ -55,38 +61,35 @@ impl<'w> Dirs<'w> {
         if dir.is_empty() {
             return Ok(Dir::Root(self.workspace.root()));
         }
-        let hit = |slot: &(Box<str>, Arc<OwnedFd>)| &*slot.0 == dir;
-        if !self.open.get(self.last).is_some_and(hit) {
-            self.last = match self.open.iter().position(hit) {
-                Some(at) => at,
-                None => self.fill(dir)?,
-            };
+        if let Some((known, handle)) = &self.last
+            && **known == *dir
+        {
+            return Ok(Dir::Below(Arc::clone(handle)));
         }
-        Ok(Dir::Below(Arc::clone(&self.open[self.last].1)))
+        let handle = match self.open.get(dir) {
+            Some(handle) => Arc::clone(handle),
+            None => self.fill(dir)?,
+        };
+        self.last = Some((dir.into(), Arc::clone(&handle)));
+        Ok(Dir::Below(handle))
     }
 
-    /// Opens `dir` and tells its slot.
-    fn fill(&mut self, dir: &str) -> Answer<usize> {
-        let handle = match self.workspace.open_resolved(dir, How::Dir) {
-            Err(Errno::MFILE) if !self.open.is_empty() => {
-                self.forget();
-                self.workspace.open_resolved(dir, How::Dir)?
-            }
-            answer => answer?,
-        };
-        let slot = (dir.into(), Arc::new(handle));
-        if self.open.len() < MOST_OPEN {
-            self.open.push(slot);
-            return Ok(self.open.len() - 1);
+    fn fill(&mut self, dir: &str) -> Answer<Arc<OwnedFd>> {
+        if self.most == 0 {
+            let share = ops::open_limit().map_or(MOST_OPEN, |limit| limit / SHARE);
+            self.most = share.clamp(1, MOST_OPEN) as usize;
         }
-        let at = (self.last + 1) % MOST_OPEN;
-        self.open[at] = slot;
-        Ok(at)
+        if self.open.len() >= self.most {
+            self.forget();
+        }
+        let handle = Arc::new(self.workspace.open_resolved(dir, How::Dir)?);
+        self.open.insert(dir.into(), Arc::clone(&handle));
+        Ok(handle)
     }
 
     /// Closes all, so that every path is resolved anew.
     pub(super) fn forget(&mut self) {
         self.open.clear();
-        self.last = 0;
+        self.last = None;
     }
 }

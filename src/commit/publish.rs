@@ -16,16 +16,31 @@ use crate::workspace::ops::{self, Answer, Errno, How};
 impl Transaction<'_> {
     /// Plays the schedule. On an error `done` tells what must be undone.
     pub(super) fn publish(&mut self) -> Result<(), Failure> {
-        let mut at = 0;
-        while let Some(action) = self.schedule.actions.get(at).cloned() {
-            if self.perform(at, &action)? == Performed::NeedsRenames {
-                let actions = std::mem::take(&mut self.schedule.actions);
-                self.schedule.actions = without_exchanges(actions, at, self.names);
-                continue;
+        let mut from = 0;
+        loop {
+            let actions = std::mem::take(&mut self.schedule.actions);
+            let played = self.play(&actions, from);
+            self.schedule.actions = actions;
+            match played? {
+                None => return Ok(()),
+                Some(at) => {
+                    // The file system cannot exchange: the rest of the schedule has to do without.
+                    let actions = std::mem::take(&mut self.schedule.actions);
+                    self.schedule.actions = without_exchanges(actions, at, self.names);
+                    from = at;
+                }
             }
-            at += 1;
         }
-        Ok(())
+    }
+
+    /// Plays the actions from `from` on; tells the first that needs what the file system cannot do.
+    fn play(&mut self, actions: &[Action], from: usize) -> Result<Option<usize>, Failure> {
+        for (at, action) in actions.iter().enumerate().skip(from) {
+            if self.perform(at, action)? == Performed::NeedsRenames {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
     }
 
     fn perform(&mut self, at: usize, action: &Action) -> Result<Performed, Failure> {
@@ -154,6 +169,5 @@ pub(super) fn rewrite<'a>(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Performed {
     Done,
-    /// The file system cannot exchange: the rest of the schedule has to do without.
     NeedsRenames,
 }

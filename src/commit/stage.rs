@@ -68,7 +68,8 @@ impl<'w> Transaction<'w> {
                 After::Content { content, like, mode } => (Filling::New(content), like.as_ref(), *mode),
                 After::Moved { from } => {
                     let Some(filling) = self.copy_across_mounts(from, &dir, &references)? else { continue };
-                    (filling, Some(from), None)
+                    let like = if matches!(filling, Filling::Link(_)) { None } else { Some(from) };
+                    (filling, like, None)
                 }
             };
             let wanted = Wanted { filling, like: self.model(like, at, &references)?, mode };

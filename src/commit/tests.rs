@@ -269,7 +269,9 @@ fn a_change_in_the_last_moment_comes_out_and_goes_back() {
                 let theirs: Tree = support::without_temporaries(support::read(root));
                 // Past the last check; a change of mode alone goes with the file and is no change of content.
                 let result = transaction.publish();
-                assert_eq!(result.is_err(), name != "mode", "{name}");
+                // A forged time may go unnoticed this late, when the file was not changed just before.
+                let may_pass = name == "same length and time";
+                assert!(may_pass || result.is_err() == (name != "mode"), "{name}");
                 assert_eq!(transaction.roll_back(), [], "{name}");
                 assert_eq!(support::read(root), theirs, "{name} {options:?}");
             });
@@ -431,5 +433,103 @@ fn a_commit_waits_for_another_and_says_who_it_is() {
         held.commit().unwrap();
         let error = prepare(workspace, &steps, &options).unwrap_err();
         assert_eq!(*error.kind(), CommitErrorKind::Stale(Change::Content));
+    });
+}
+
+/// A mount that goes when the test ends; `None` where mounting is not allowed.
+struct Mount(std::path::PathBuf);
+
+impl Mount {
+    fn new(arguments: &[&str], at: &Path) -> Option<Self> {
+        let done = std::process::Command::new("mount").args(arguments).arg(at).output().ok()?;
+        done.status.success().then(|| Mount(at.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_file_that_is_a_mount_is_written_in_place() {
+    with_disk(|root, workspace| {
+        let source = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(source.path(), "mounted").unwrap();
+        let Some(_mount) = Mount::new(&["--bind", source.path().to_str().unwrap()], &root.join("a")) else { return };
+        let steps = plan(workspace, &[("a", edit("a", "new")), ("b", edit("b", "B2"))]);
+        let mut transaction = prepare(workspace, &steps, &CommitOptions::default()).unwrap().transaction;
+        transaction.publish().unwrap();
+        assert_eq!(std::fs::read(source.path()).unwrap(), b"new");
+        assert_eq!(transaction.roll_back(), []);
+        drop(transaction);
+        assert_eq!(std::fs::read(source.path()).unwrap(), b"mounted");
+        let outcome = prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap();
+        assert!(matches!(&outcome.notes[..], [CommitNote::WrittenInPlace(_)]));
+        assert_eq!(std::fs::read(source.path()).unwrap(), b"new");
+        // What cannot be taken away is refused, and the rest put back.
+        let steps = plan(workspace, &[("b", edit("b", "B3")), ("a", Wish::Absent)]);
+        let error = prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap_err();
+        assert_eq!((error.path().unwrap().as_str(), error.state()), ("a", &DiskState::RolledBack), "{error}");
+        assert_eq!(support::read(root)["b"], "file 755 B2");
+    });
+}
+
+#[test]
+fn a_move_to_another_mount_is_a_copy_and_a_delete() {
+    with_disk(|root, workspace| {
+        std::fs::create_dir(root.join("m")).unwrap();
+        let Some(_mount) = Mount::new(&["-t", "tmpfs", "none"], &root.join("m")) else { return };
+        let wishes = [
+            ("b", Wish::Absent),
+            ("m/x/b", Wish::Moved("b")),
+            ("dir/link", Wish::Absent),
+            ("m/l", Wish::Moved("dir/link")),
+        ];
+        let steps = plan(workspace, &wishes);
+        let mut transaction = prepare(workspace, &steps, &CommitOptions::default()).unwrap().transaction;
+        transaction.publish().unwrap();
+        assert_eq!(transaction.roll_back(), []);
+        drop(transaction);
+        assert_eq!(support::read(root), after(&[("m", "dir")]));
+        prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap();
+        let want = after(&[
+            ("b", ""),
+            ("dir/link", ""),
+            ("m", "dir"),
+            ("m/x", "dir"),
+            ("m/x/b", "file 755 B"),
+            ("m/l", "link d"),
+        ]);
+        assert_eq!(support::read(root), want);
+    });
+}
+
+#[test]
+fn the_owner_stays_where_the_system_lets_it() {
+    with_disk(|root, workspace| {
+        if std::os::unix::fs::chown(root.join("a"), Some(1234), Some(2345)).is_err() {
+            return; // Only root may give files away.
+        }
+        std::fs::set_permissions(root.join("a"), PermissionsExt::from_mode(0o4640)).unwrap();
+        let steps = plan(workspace, &[("a", edit("a", "new"))]);
+        let outcome = prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap();
+        let now = std::fs::metadata(root.join("a")).unwrap();
+        assert_eq!((now.uid(), now.gid(), now.mode() & 0o7777), (1234, 2345, 0o4640));
+        assert_eq!(outcome.notes, []);
+    });
+}
+
+#[test]
+fn a_patch_round_many_directories_keeps_few_of_them_open() {
+    with_disk(|root, workspace| {
+        let names: Vec<String> = (0..600).map(|n| format!("many/d{}/f{n}", n % 150)).collect();
+        let wishes: Vec<(&str, Wish)> = names.iter().map(|name| (&**name, add(name))).collect();
+        let steps = plan(workspace, &wishes);
+        prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap();
+        for name in names {
+            assert_eq!(std::fs::read_to_string(root.join(&name)).unwrap(), name);
+        }
     });
 }

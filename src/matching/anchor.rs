@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bstr::ByteSlice;
+use bstr::ByteSlice as _;
 use memchr::memmem;
 
 use super::find::Searcher;

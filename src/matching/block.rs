@@ -98,7 +98,7 @@ impl All {
         let shapes: Vec<Shape> = text.lines_from(0).map(Shape::of).collect();
         let len = shapes.len();
         let (mut ends, mut opens) = (vec![len as u32; len], vec![false; len]);
-        let (mut by_depth, mut by_level): (Vec<(usize, usize)>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+        let (mut by_depth, mut by_level) = (Vec::new(), Vec::new());
         let (mut table, mut text_line) = (len, len);
         for (i, shape) in shapes.iter().enumerate().rev() {
             let end = match shape.heading {

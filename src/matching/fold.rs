@@ -3,8 +3,8 @@
 //! White space is what Unicode calls so, and the separators U+001C to U+001F. Bytes that are not UTF-8 are neither white
 //! space nor folded: they stand for themselves, and text on either side of one is folded apart.
 
-use bstr::ByteSlice;
-use unicode_normalization::UnicodeNormalization;
+use bstr::ByteSlice as _;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::policy::Tier;
 

@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn the_nearest_place_shares_most_text() {
         let text = "fn a() {\n    one();\n    two();\n}\nfn b() {\n    one();\n    three();\n}\n";
-        let table: &[(&[&str], usize, Option<(usize, usize)>)] = &[
+        type Case<'c> = (&'c [&'c str], usize, Option<(usize, usize)>);
+        let table: &[Case<'_>] = &[
             (&["    one();", "    tow();", "}"], 0, Some((1, 1))),
             (&["    one();", "    tow();", "}"], 4, Some((5, 1))),
             (&["fn b() {", "    two();"], 0, Some((4, 1))),

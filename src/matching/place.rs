@@ -247,7 +247,7 @@ impl<'a> Placer<'a> {
                 lines = first_below(outer, &lines);
             }
             let mut repeated = None;
-            if low == self.cursor && !(self.first_wins && !lines.as_slice().is_empty()) {
+            if low == self.cursor && (!self.first_wins || lines.as_slice().is_empty()) {
                 let key = fold::trim(anchor);
                 let line = self.before.iter().rfind(|(before, _)| before == key).map(|&(_, line)| line);
                 repeated = line.map(|line| Place { line, start: low });
@@ -288,10 +288,9 @@ impl<'a> Placer<'a> {
         while let Some(hit) = next {
             let after = places.up_to(hit);
             let end = places.get(after).map_or(usize::MAX, |place| place.line);
-            if let Some(place) = after.checked_sub(1).and_then(|k| places.get(k)).filter(|_| hit < end) {
-                if self.offer(pattern, tier, place, hit, end, &mut out) {
-                    break;
-                }
+            let place = after.checked_sub(1).and_then(|k| places.get(k)).filter(|_| hit < end);
+            if place.is_some_and(|place| self.offer(pattern, tier, place, hit, end, &mut out)) {
+                break;
             }
             next = places.get(after).and_then(|place| self.searcher.next_hit(pattern, tier, place.start));
         }

@@ -169,7 +169,7 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        use std::hash::{BuildHasher, Hasher, RandomState};
+        use std::hash::{BuildHasher as _, Hasher as _, RandomState};
         let secrets = RapidSecrets::seed(RandomState::new().build_hasher().finish());
         Table { secrets, slots: vec![0; 64], hashes: Vec::new() }
     }

@@ -352,3 +352,6 @@ fn first_lines(text: &[u8], count: usize) -> Vec<&[u8]> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

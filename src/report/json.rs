@@ -9,6 +9,7 @@
 //!             "hunks": [{"hunk": 1, "line": 12, "lines": 3, "tier": "exact", "offset": null, "notes": []}]}],
 //!  "notes": [{"line": 1, "lines": 4, "note": "skipped-text"}],
 //!  "warnings": ["..."],
+//!  "diagnostics": {"findings": [], "left_out": 0, "skipped": []},
 //!  "diff": "...",
 //!  "failures": [{"path": "a", "patch_line": 2, "hunk": 1, "code": "not-found", "message": "...",
 //!                "expected": "...", "found": {"line": 4, "text": "..."}, "candidates": [3, 9],
@@ -17,13 +18,15 @@
 //! ```
 //!
 //! `status` is `applied`, `checked` (planned, nothing written), `refused` (nothing changed), `rolled-back` (an error in
-//! the middle, everything put back) or `incomplete` (something could not be put back; `message` says what). `diff` is there
-//! when it was asked for; `failures` when the patch does not fit the tree; `message` whenever the status is neither
-//! `applied` nor `checked`. A file that was copied has `copied_from`, one whose mode the patch sets has `executable`; a note
-//! of one line has no `lines`. Lines count from 1. Texts that are not UTF-8 have `U+FFFD` in the place of wrong bytes.
+//! the middle, everything put back) or `incomplete` (something could not be put back; `message` says what). `diff` and
+//! `diagnostics` (its form: `diagnose::wire`) are there when they were asked for; `failures` when the patch does not fit
+//! the tree; `message` whenever the status is neither `applied` nor `checked`. A file that was copied has `copied_from`, one
+//! whose mode the patch sets has `executable`; a note of one line has no `lines`. Lines count from 1. Texts that are not
+//! UTF-8 have `U+FFFD` in the place of wrong bytes.
 
 use serde::Serialize;
 
+use crate::diagnose::Diagnosis;
 use crate::patch::{Note, NoteKind};
 use crate::plan::{Change, Failure, FailureKind, FileChange, HunkFailureKind, Placed, PlacedNote, PlanError};
 use crate::report::{Report, failure, hunk};
@@ -39,6 +42,8 @@ struct Wire<'a> {
     notes: Vec<NoteWire>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -112,6 +117,7 @@ pub(super) fn report(report: &Report, diff: Option<&[u8]>) -> String {
         files: report.changes().iter().map(file).collect(),
         notes: report.notes().iter().map(note).collect(),
         warnings: report.warnings(),
+        diagnostics: report.diagnosis().map(Diagnosis::value),
         diff: diff.map(|diff| String::from_utf8_lossy(diff).into_owned()),
         ..Wire::new(status)
     };
@@ -141,6 +147,7 @@ impl Wire<'_> {
             files: Vec::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
+            diagnostics: None,
             diff: None,
             failures: Vec::new(),
             message: None,

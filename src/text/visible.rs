@@ -1,6 +1,6 @@
 //! Lines for messages: what cannot be seen is spelled out, what is too long is cut.
 
-use bstr::ByteSlice;
+use bstr::ByteSlice as _;
 
 /// Spells a line out for a message: control characters, odd spaces, zero-width characters and bytes that are not UTF-8
 /// become escapes such as `\t`, `\u{a0}` or `\xff`; white space at the end becomes visible (`·` for a space). At most

@@ -293,6 +293,11 @@ pub(crate) fn try_lock(dir: BorrowedFd<'_>, shared: bool) -> Answer<bool> {
     }
 }
 
+/// How many files this process may have open; `None` when the system does not tell.
+pub(crate) fn open_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
 /// The names in a directory, `.` and `..` left out, in the order of the system: at most `most`.
 pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
     let mut listing = call(|| fs::Dir::read_from(dir))?;
@@ -308,6 +313,50 @@ pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
     Ok(names)
 }
 
+/// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
+/// `scratch` is memory for the call, to be used again.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn list(
+    dir: BorrowedFd<'_>,
+    scratch: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8], Option<Kind>),
+) -> Answer<()> {
+    scratch.clear();
+    scratch.reserve(32 << 10);
+    let mut listing = fs::RawDir::new(dir, scratch.spare_capacity_mut());
+    loop {
+        if listing.is_buffer_empty() {
+            tick()?;
+        }
+        match listing.next() {
+            None => return Ok(()),
+            Some(Err(Errno::INTR)) => {}
+            Some(Err(error)) => return Err(error),
+            Some(Ok(entry)) => listed(entry.file_name().to_bytes(), entry.file_type(), &mut each),
+        }
+    }
+}
+
+/// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn list(
+    dir: BorrowedFd<'_>,
+    _scratch: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8], Option<Kind>),
+) -> Answer<()> {
+    for entry in call(|| fs::Dir::read_from(dir))? {
+        let entry = entry?;
+        listed(entry.file_name().to_bytes(), entry.file_type(), &mut each);
+    }
+    Ok(())
+}
+
+fn listed(name: &[u8], kind: FileType, each: &mut impl FnMut(&[u8], Option<Kind>)) {
+    if name != b"." && name != b".." {
+        each(name, (kind != FileType::Unknown).then(|| kind_of(kind)));
+    }
+}
+
 /// The path of an open directory in the outer world, as the system knows it now.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn path_of(dir: BorrowedFd<'_>, _given: &Path) -> std::io::Result<std::path::PathBuf> {
@@ -316,6 +365,7 @@ pub(crate) fn path_of(dir: BorrowedFd<'_>, _given: &Path) -> std::io::Result<std
     let link = format!("/proc/self/fd/{}", dir.as_raw_fd());
     match call(|| fs::readlinkat(fs::CWD, link.as_str(), Vec::new())) {
         Ok(path) => Ok(std::ffi::OsString::from_vec(path.into_bytes()).into()),
+        #[expect(clippy::disallowed_methods, reason = "this is the door")]
         Err(_) => std::fs::canonicalize(_given),
     }
 }
@@ -377,7 +427,11 @@ pub(crate) enum Kind {
 
 /// The kind that the type bits of `mode` say.
 pub(crate) fn kind(mode: u32) -> Kind {
-    match FileType::from_raw_mode(mode as rustix::fs::RawMode) {
+    kind_of(FileType::from_raw_mode(mode as rustix::fs::RawMode))
+}
+
+fn kind_of(kind: FileType) -> Kind {
+    match kind {
         FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Dir,
         FileType::Symlink => Kind::Link,

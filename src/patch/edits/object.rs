@@ -37,8 +37,10 @@ pub(super) struct Object<'t> {
     operation: Option<&'t RawValue>,
     call_id: Option<String>,
     // What the caller's protocol adds and an edit does not need.
-    id: Option<serde::de::IgnoredAny>,
-    status: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "id")]
+    _id: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "status")]
+    _status: Option<serde::de::IgnoredAny>,
 }
 
 /// What an object is.

@@ -397,7 +397,7 @@ fn what_is_refused_says_where_what_and_what_to_do() {
     for (text, line, received, code, piece) in cases {
         let error = Patch::parse(text.as_bytes()).expect_err(text);
         assert_eq!(
-            (error.line(), error.received().as_str(), error.code()),
+            (error.line(), error.received().replace('·', " ").as_str(), error.code()),
             (*line, *received, *code),
             "{text:?}: {error}"
         );

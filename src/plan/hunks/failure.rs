@@ -137,11 +137,11 @@ pub struct Difference {
 pub struct Excerpt {
     /// The number of the first one, counted from 1.
     pub first_line: usize,
-    /// At most [`EXCERPT_LINES`] lines, without their endings.
+    /// At most 16 lines, without their endings.
     pub lines: Vec<CutLine>,
 }
 
-/// The first [`LINE_BYTES`] bytes of a line.
+/// The first 240 bytes of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutLine {
     /// The bytes, as they are.

@@ -251,7 +251,7 @@ impl<'a> HunkPlacer<'a> {
             false => None,
         };
         notes.extend(stands_already(&rows, spot.at, text).then_some(PlacedNote::AlreadyThere));
-        let old_lines = old.len() - usize::from(spot.short);
+        let old_lines = rows.iter().filter(|row| row.sign != Sign::Add).count();
         let placing = Placing { hunk: number, at: spot.at, late: spot.late, append: false, change: change.as_ref() };
         let last_changed = self.edits.take(&rows, placing, text.len());
         let end = spot.at + old_lines;
@@ -362,3 +362,6 @@ fn stands_already(rows: &[Row<'_>], at: usize, text: &LineIndex<'_>) -> bool {
     let Some(start) = start.filter(|start| start + added.len() <= text.len()) else { return false };
     added.iter().zip(text.lines_from(start)).all(|(row, line)| row.text == line)
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn one_change_explains_all_lines_or_none_does() {
-        let table: &[(&[(&str, &str)], Option<&str>)] = &[
+        type Case<'c> = (&'c [(&'c str, &'c str)], Option<&'c str>);
+        let table: &[Case<'_>] = &[
             (&[("", "  "), ("  ", "    ")], Some("AddPrefix(2)")),
             (&[("  ", ""), ("    ", "  ")], Some("RemovePrefix(2)")),
             (&[("", "  "), ("  ", "     ")], None),
