@@ -89,9 +89,9 @@ pub use patch::{
 };
 pub use path::{PathError, RelPath};
 pub use plan::{
-    After, Before, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange, FoundAt,
-    GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, Placed, PlacedNote, Plan, PlanError, PlanOptions,
-    Stale, Step, UpdateError, Updated, update,
+    After, Before, BetweenError, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange,
+    FoundAt, GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, Placed, PlacedNote, Plan, PlanError,
+    PlanOptions, Stale, Step, Unsayable, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
 pub use process::{End as ProgramEnd, Output as ProgramOutput, PASSED_ON, ProcessError, Program};

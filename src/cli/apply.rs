@@ -5,10 +5,10 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use crate::cli::args::{AmbiguousArg, FormatArg, Profile, ReadArg, TierArg};
-use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, output};
+use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, input, output, stream};
 use crate::{
-    After, AfterError, ApplyError, ApplyOptions, Checks, DiagnoseOptions, Diagnosis, DiffOptions, Expectations,
-    ParseOptions, PlanOptions, RelPath, Report, Workspace,
+    After, AfterError, ApplyError, ApplyOptions, Call, Checks, DiagnoseOptions, Diagnosis, DiffOptions, Expectations,
+    ParseOptions, PlanOptions, ReadError, RelPath, Report, Workspace,
 };
 
 pub(super) const ABOUT: &str = "Applies a patch to the files below the current directory: all of it, or nothing at all";
@@ -51,6 +51,11 @@ pub(super) struct Args {
     /// Print a unified diff of the changes
     #[arg(long)]
     diff: bool,
+
+    /// Plan the patch while it is being written: print one JSON object a line for each hunk as soon as its place is known,
+    /// and the report as the last one
+    #[arg(long)]
+    stream: bool,
 
     /// The preset of rules
     #[arg(long, value_enum, default_value_t)]
@@ -110,6 +115,12 @@ enum Stop {
     Apply(ApplyError),
 }
 
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Stop::Apply(error.into())
+    }
+}
+
 impl From<ApplyError> for Stop {
     fn from(error: ApplyError) -> Self {
         Stop::Apply(error)
@@ -121,21 +132,40 @@ fn go(args: &Args) -> Result<u8, Stop> {
     let root = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let workspace = Workspace::open(&root)
         .map_err(|error| Stop::Usage(format!("the root `{}` cannot be opened: {error}", root.display())))?;
-    let report = match &args.patch {
-        Some(text) => options.apply(&workspace, text.as_encoded_bytes())?,
-        None => {
-            let stdin = io::stdin().lock();
-            if stdin.is_terminal() {
-                output::err("reading the patch from the terminal; end it with Ctrl-D\n");
-            }
-            options.apply_from(&workspace, stdin)?
-        }
-    };
+    if args.stream {
+        return Ok(stream::run(&workspace, &options, input::reader(args.patch.as_deref()), |error| code(error)));
+    }
+    let mut patch = input::patch(args.patch.as_deref(), &parse_options(args))?;
+    let calls = std::mem::take(&mut patch.calls);
+    let done = options.run(&workspace, patch);
+    if !calls.is_empty() {
+        return Ok(answer(&calls, &done));
+    }
+    let report = done?;
     // The files are as the patch wants them: a report that cannot be written does not make that a failure.
     if let Err(error) = print(args, &report) {
         output::err(&format!("the patch is applied, but the report could not be written: {error}\n"));
     }
     Ok(DONE)
+}
+
+fn parse_options(args: &Args) -> ParseOptions {
+    let parse = match args.profile {
+        Profile::Default => ParseOptions::default(),
+        Profile::Codex => ParseOptions::codex(),
+    };
+    parse.format(args.format.into()).strip(args.strip)
+}
+
+/// Prints the answers to the calls of a model that the operations came in.
+fn answer(calls: &[Call], done: &Result<Report, ApplyError>) -> u8 {
+    let (text, code) = match done {
+        Ok(report) => (report.call_outputs(calls), DONE),
+        Err(error) => (error.call_outputs(calls), code(error)),
+    };
+    // What cannot be written is told by the exit code alone.
+    let _unheard = output::out(text.as_bytes());
+    code
 }
 
 fn options(args: &Args) -> Result<ApplyOptions, Stop> {
@@ -153,13 +183,8 @@ fn options(args: &Args) -> Result<ApplyOptions, Stop> {
             .digest(&read.path, read.digest)
             .map_err(|error| Stop::Usage(format!("--read `{}`: {error}", read.path)))?;
     }
-    let parse = match args.profile {
-        Profile::Default => ParseOptions::default(),
-        Profile::Codex => ParseOptions::codex(),
-    };
-    let parse = parse.format(args.format.into()).strip(args.strip);
     let options = ApplyOptions::default()
-        .parse(parse)
+        .parse(parse_options(args))
         .plan(PlanOptions::default().policy(policy).expectations(expect))
         .check(args.check);
     Ok(match &args.diagnose {
@@ -212,6 +237,10 @@ fn refuse(args: &Args, error: &ApplyError) -> u8 {
     } else {
         output::err(&format!("error: {}\n", error.explain().trim_end()));
     }
+    code(error)
+}
+
+fn code(error: &ApplyError) -> u8 {
     match error.state() {
         AfterError::Refused => REFUSED,
         AfterError::RolledBack => ROLLED_BACK,

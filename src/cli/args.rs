@@ -55,6 +55,16 @@ impl From<FormatArg> for Format {
     }
 }
 
+/// A language that patches are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum TargetArg {
+    /// `*** Begin Patch` … `*** End Patch`
+    Envelope,
+    /// A git diff
+    #[value(alias = "diff", alias = "git")]
+    Unified,
+}
+
 /// `--tier`: the loosest comparison allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum TierArg {

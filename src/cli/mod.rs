@@ -4,10 +4,14 @@
 mod agent;
 mod apply;
 mod args;
+mod convert;
+mod diff;
 mod glob;
+mod input;
 mod output;
 mod read;
 mod search;
+mod stream;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -47,6 +51,10 @@ enum Command {
     Read(read::Args),
     #[command(about = glob::ABOUT, after_help = glob::HELP)]
     Glob(glob::Args),
+    #[command(about = convert::ABOUT, after_help = convert::HELP)]
+    Convert(convert::Args),
+    #[command(about = diff::ABOUT, after_help = diff::HELP)]
+    Diff(diff::Args),
     /// Run and make agents: a directory of files is an agent
     #[cfg(feature = "harness")]
     #[command(subcommand)]
@@ -74,6 +82,8 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
         Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        Ok(Restitch { command: Command::Convert(args) }) => convert::run(&args),
+        Ok(Restitch { command: Command::Diff(args) }) => diff::run(&args),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),

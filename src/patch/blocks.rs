@@ -240,9 +240,10 @@ fn name(text: &[u8]) -> Option<Vec<u8>> {
     let text = text[label(text)..].trim_with(marks);
     let words = text.fields().count();
     // A sentence is no path; a path with spaces has a slash or a dot in its last word.
-    let last_is_path = text.fields().last().is_some_and(|word| {
-        word.iter().any(|byte| *byte == b'/') || word.find_byte(b'.').is_some_and(|at| at + 1 < word.len())
-    });
+    let last_is_path = text
+        .fields()
+        .last()
+        .is_some_and(|word| word.contains(&b'/') || word.find_byte(b'.').is_some_and(|at| at + 1 < word.len()));
     (words == 1 || (words > 1 && words < 6 && last_is_path)).then(|| text.to_vec())
 }
 

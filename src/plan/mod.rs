@@ -3,6 +3,7 @@
 //! Each path that the patch touches has exactly one [`Step`], which says what is there now and what shall be there.
 //! Steps carry their expectation, so the commit can check it once more.
 
+mod between;
 mod build;
 mod error;
 mod expect;
@@ -20,6 +21,7 @@ use crate::path::RelPath;
 use crate::text::Spliced;
 use crate::workspace::FileData;
 
+pub use self::between::{BetweenError, Unsayable};
 pub use self::build::PlanOptions;
 pub(crate) use self::build::{Early, Planner};
 pub use self::error::{Failure, FailureKind, PlanError};

@@ -85,13 +85,15 @@ struct About<'e> {
 }
 
 impl About<'_> {
-    fn failure(&self, kind: HunkFailureKind) -> HunkFailure {
-        HunkFailure { hunk: self.number + 1, line: self.line, kind, tier: Tier::Exact, differs: None, excerpt: None }
+    fn failure(&self, kind: HunkFailureKind) -> Box<HunkFailure> {
+        let hunk = self.number + 1;
+        Box::new(HunkFailure { hunk, line: self.line, kind, tier: Tier::Exact, differs: None, excerpt: None })
     }
 }
 
-fn failed(failure: HunkFailure) -> TextError {
-    TextError::Update(UpdateError::Hunks { failures: vec![failure], not_searched: 0 })
+#[expect(clippy::boxed_local, reason = "it was boxed on its way here")]
+fn failed(failure: Box<HunkFailure>) -> TextError {
+    TextError::Update(UpdateError::Hunks { failures: vec![*failure], not_searched: 0 })
 }
 
 fn whole(content: &[u8]) -> Spliced {
@@ -100,7 +102,7 @@ fn whole(content: &[u8]) -> Spliced {
     whole
 }
 
-fn replace(done: &mut Edited, about: &About<'_>, policy: &Policy) -> Result<Spliced, HunkFailure> {
+fn replace(done: &mut Edited, about: &About<'_>, policy: &Policy) -> Result<Spliced, Box<HunkFailure>> {
     let base = Arc::clone(&done.base);
     let mut hits = find(&base, about.old);
     let mut new = about.new.to_vec();
@@ -156,7 +158,7 @@ fn exact(
     (old, new): (&[u8], &[u8]),
     mut hits: Vec<usize>,
     policy: &Policy,
-) -> Result<Spliced, HunkFailure> {
+) -> Result<Spliced, Box<HunkFailure>> {
     let times = hits.len() as u64;
     let fits = match about.count {
         Count::Once if times > 1 && policy.ambiguity == Ambiguity::First => {
@@ -212,7 +214,7 @@ fn newlines(text: &[u8]) -> usize {
 }
 
 /// Looks for the text as whole lines, at every tier the policy allows.
-fn by_lines(done: &mut Edited, about: &About<'_>, policy: &Policy) -> Result<Spliced, HunkFailure> {
+fn by_lines(done: &mut Edited, about: &About<'_>, policy: &Policy) -> Result<Spliced, Box<HunkFailure>> {
     let (old, new) = match (about.old.strip_suffix(b"\n"), about.new.strip_suffix(b"\n")) {
         (Some(old), Some(new)) => (old, Some(new)),
         (Some(old), None) if about.new.is_empty() => (old, None),
@@ -233,7 +235,7 @@ fn by_lines(done: &mut Edited, about: &About<'_>, policy: &Policy) -> Result<Spl
         }
         Err(UpdateError::Hunks { mut failures, .. }) if !failures.is_empty() => {
             let failure = failures.swap_remove(0);
-            Err(HunkFailure { hunk: about.number + 1, ..failure })
+            Err(Box::new(HunkFailure { hunk: about.number + 1, ..failure }))
         }
         Err(_) => Err(about.failure(HunkFailureKind::NotFound)),
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use restitch::{ApplyOptions, Format, ParseOptions, Workspace};
+use restitch::{ApplyOptions, DiffOptions, Format, ParseOptions, Patch, Plan, Report, Workspace};
 
 use crate::support::{Entry, TestDir, Tree};
 
@@ -194,6 +194,54 @@ fn the_diff_of_two_trees_makes_the_second() {
         let done = ApplyOptions::default().parse(parse).apply(&workspace, &diff);
         prop_assert!(done.is_ok(), "{}\n{}", shown, done.err().map(|error| error.explain()).unwrap_or_default());
         prop_assert_eq!(files_of(crate::support::tree(&root)), two, "{}", shown);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+/// The diff that this crate makes of two trees turns the first into the second, and the real git agrees.
+#[test]
+fn our_diff_of_two_trees_makes_the_second() {
+    let mut runner = TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
+    let input = (files(), prop::collection::vec(fate(), 7), prop_oneof![3 => Just(Files::new()), 1 => files()]);
+    let with_git = has_git();
+    let result = runner.run(&input, |(one, fates, new)| {
+        let mut two = after(&one, &fates, &new);
+        two.retain(|path, _| !one.keys().any(|old| old.starts_with(&format!("{path}/"))));
+        let dir = TestDir::new(&[]);
+        for (name, files) in [("one", &one), ("copy", &one), ("two", &two)] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+            write(&dir.path().join(name), files);
+        }
+        let [root, copy, other] = ["one", "copy", "two"].map(|name| dir.path().join(name));
+        let workspace = Workspace::open(&root).unwrap();
+        let plan = Plan::between(&workspace, &Workspace::open(&other).unwrap()).unwrap();
+        let diff = Report::planned(plan, Vec::new()).diff(&DiffOptions::default());
+        let shown = String::from_utf8_lossy(&diff).into_owned();
+        if diff.is_empty() {
+            prop_assert_eq!(&one, &two);
+            return Ok(());
+        }
+        let parse = ParseOptions::default().format(Format::Auto);
+        let patch = Patch::parse_with(&diff, &parse).unwrap_or_else(|error| panic!("{error}\n{shown}"));
+        let again = patch.to_git().unwrap_or_else(|error| panic!("{error}\n{shown}"));
+        let reread = Patch::parse_with(&again, &parse).unwrap();
+        prop_assert_eq!(reread.to_git().unwrap(), again, "writing is stable");
+        let done = ApplyOptions::default().run(&workspace, reread);
+        prop_assert!(done.is_ok(), "{}\n{}", shown, done.err().map(|error| error.explain()).unwrap_or_default());
+        prop_assert_eq!(files_of(crate::support::tree(&root)), two.clone(), "{}", shown);
+        if with_git {
+            std::fs::write(dir.path().join("diff"), &diff).unwrap();
+            let out = Command::new("git")
+                .args(["apply", "--whitespace=nowarn", "../diff"])
+                .current_dir(&copy)
+                .output()
+                .unwrap();
+            prop_assert!(out.status.success(), "{}\n{}", shown, String::from_utf8_lossy(&out.stderr));
+            prop_assert_eq!(files_of(crate::support::tree(&copy)), two, "{}", shown);
+        }
         Ok(())
     });
     if let Err(error) = result {

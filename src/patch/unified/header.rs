@@ -112,8 +112,8 @@ impl Header {
                     (true, true) => return Err(Kind::NoName),
                     (true, false) => OpKind::Add { content: Vec::new() },
                     (false, true) => OpKind::Delete { hunks: Vec::new() },
-                    // A hunk of nothing old is the whole of a file that is new or empty.
-                    (false, false) if first_old == Some(0) => OpKind::Add { content: Vec::new() },
+                    // A hunk of nothing old is the whole of a file that is new or empty; git says which.
+                    (false, false) if first_old == Some(0) && self.git.is_none() => OpKind::Add { content: Vec::new() },
                     (false, false) => OpKind::Update { move_to: None, hunks: Vec::new() },
                 };
                 (path, kind)
