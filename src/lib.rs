@@ -64,6 +64,7 @@ mod policy;
 mod process;
 mod read;
 mod report;
+mod schema;
 mod search;
 mod text;
 mod workspace;
@@ -87,6 +88,8 @@ pub use patch::{
     Action, Call, Count, Event, FileOp, Format, Hunk, Note, NoteKind, OpHead, OpKind, ParseError, ParseOptions, Parser,
     Patch, ReadError, Row, Rows, Sign, TextEdit, WriteError,
 };
+#[cfg(feature = "shell")]
+pub use patch::{Detected, Invocation};
 pub use path::{PathError, RelPath};
 pub use plan::{
     After, Before, BetweenError, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange,
@@ -97,6 +100,7 @@ pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks
 pub use process::{End as ProgramEnd, Output as ProgramOutput, PASSED_ON, ProcessError, Program};
 pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, LiveEvent, Report};
+pub use schema::{Audience, PatchTool};
 pub use search::{
     Answer, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Sort,
     Syntax, Total,

@@ -10,6 +10,7 @@ mod glob;
 mod input;
 mod output;
 mod read;
+mod schema;
 mod search;
 mod stream;
 
@@ -55,6 +56,8 @@ enum Command {
     Convert(convert::Args),
     #[command(about = diff::ABOUT, after_help = diff::HELP)]
     Diff(diff::Args),
+    #[command(about = schema::ABOUT, after_help = schema::HELP)]
+    Schema(schema::Args),
     /// Run and make agents: a directory of files is an agent
     #[cfg(feature = "harness")]
     #[command(subcommand)]
@@ -84,6 +87,7 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
         Ok(Restitch { command: Command::Convert(args) }) => convert::run(&args),
         Ok(Restitch { command: Command::Diff(args) }) => diff::run(&args),
+        Ok(Restitch { command: Command::Schema(args) }) => schema::run(&args),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),

@@ -16,7 +16,7 @@
 use bstr::ByteSlice as _;
 
 use super::draft::{Action, Draft};
-use super::error::{ParseError, quote};
+use super::error::ParseError;
 use super::lines::{Line, Place};
 use super::{FileOp, Hunk, NoteKind, OpKind};
 
@@ -162,7 +162,8 @@ impl Blocks {
         let text = line.text.trim_end();
         if closes(text, if self.mark.0 == b'<' { b'>' } else { b'+' }) {
             self.state = State::Outside;
-            return self.close(draft, line);
+            self.close(draft);
+            return Ok(());
         }
         if opens(text).is_some() {
             return Err(ParseError::at(Kind::NoClose { opened: self.opened }, line));
@@ -180,17 +181,14 @@ impl Blocks {
     }
 
     /// Puts the block into the patch.
-    fn close(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
+    fn close(&mut self, draft: &mut Draft) {
         let (search, replace) = (std::mem::take(&mut self.search), std::mem::take(&mut self.replace));
-        if search == replace {
-            return Err(ParseError::at(Kind::NoChange { path: quote(&self.path), opened: self.opened }, line));
-        }
         if search.is_empty() {
             draft.close();
             draft.open_as(FileOp::new(self.opened, &self.path[..], OpKind::Append { content: Vec::new() }));
             draft.content = replace;
             draft.close();
-            return Ok(());
+            return;
         }
         if draft.open_op().is_none() {
             draft.open(self.opened, &self.path, Action::Update);
@@ -200,7 +198,6 @@ impl Blocks {
         hunk.push_replacement(without_last(&search), Some(without_last(&replace)).filter(|_| !replace.is_empty()));
         draft.hunk = hunk;
         draft.finish_hunk();
-        Ok(())
     }
 }
 

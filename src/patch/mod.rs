@@ -11,6 +11,8 @@ mod draft;
 mod edits;
 mod envelope;
 mod error;
+#[cfg(feature = "shell")]
+mod invocation;
 mod lines;
 mod marker;
 mod op;
@@ -24,6 +26,8 @@ mod write;
 pub use draft::{Action, Event, OpHead};
 pub use edits::Call;
 pub use error::{ParseError, ReadError};
+#[cfg(feature = "shell")]
+pub use invocation::{Detected, Invocation};
 pub use op::{Count, FileOp, OpKind, TextEdit};
 pub use options::{Format, ParseOptions};
 pub use parser::Parser;

@@ -16,6 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("diagnose", &["plan", "workspace", "process", "text", "path", "limits"]),
     ("report", &["diagnose", "commit", "plan", "patch", "matching", "workspace", "text", "path", "limits", "policy"]),
     ("apply", &["diagnose", "patch", "plan", "commit", "report", "workspace", "limits", "policy", "path"]),
+    ("schema", &["patch"]),
     ("read", &["workspace", "text", "path", "limits"]),
     ("search", &["workspace", "path", "limits", "text"]),
 ];

@@ -21,9 +21,6 @@ pub(in crate::patch) enum Kind {
     /// A mark outside of a block.
     #[error("this mark stands outside of a block")]
     Stray,
-    /// Both sides of a block are equal.
-    #[error("the block of `{path}` that begins on line {opened} changes nothing")]
-    NoChange { path: String, opened: u64 },
 }
 
 impl Kind {
@@ -41,7 +38,6 @@ impl Kind {
             Kind::NoClose { .. } => "no-close",
             Kind::TwoDividers { .. } => "two-dividers",
             Kind::Stray => "stray-mark",
-            Kind::NoChange { .. } => "no-change",
         }
     }
 
@@ -58,7 +54,6 @@ impl Kind {
                 "if such lines are content, write all three marks of the block with another number of signs, such as nine"
             }
             Kind::Stray => "begin the block with `<<<<<<< SEARCH`; if the line is content, change the file another way",
-            Kind::NoChange { .. } => "change the lines below `=======`, or remove the block",
         }
     }
 }
