@@ -12,6 +12,8 @@ mod diagnose_checkers;
 mod diagnose_syntax;
 /// Diffs of the real git, applied.
 mod git;
+/// Patches in each language, as files of cases.
+mod formats;
 /// The layers of the crate, read from its sources.
 mod layers;
 /// The same trees and questions for ripgrep.
