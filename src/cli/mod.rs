@@ -4,11 +4,16 @@
 mod agent;
 mod apply;
 mod args;
+mod convert;
+mod diff;
 mod glob;
+mod input;
 mod output;
 mod read;
 mod recover;
+mod schema;
 mod search;
+mod stream;
 mod undo;
 mod undo_file;
 
@@ -56,6 +61,12 @@ enum Command {
     /// Bring back what a process that died in the middle of a patch has left
     #[command(after_help = recover::HELP)]
     Recover(recover::Args),
+    #[command(about = convert::ABOUT, after_help = convert::HELP)]
+    Convert(convert::Args),
+    #[command(about = diff::ABOUT, after_help = diff::HELP)]
+    Diff(diff::Args),
+    #[command(about = schema::ABOUT, after_help = schema::HELP)]
+    Schema(schema::Args),
     /// Run and make agents: a directory of files is an agent
     #[cfg(feature = "harness")]
     #[command(subcommand)]
@@ -85,6 +96,9 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
         Ok(Restitch { command: Command::Undo(args) }) => undo::run(&args),
         Ok(Restitch { command: Command::Recover(args) }) => recover::run(&args),
+        Ok(Restitch { command: Command::Convert(args) }) => convert::run(&args),
+        Ok(Restitch { command: Command::Diff(args) }) => diff::run(&args),
+        Ok(Restitch { command: Command::Schema(args) }) => schema::run(&args),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),
