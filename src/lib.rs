@@ -1,5 +1,7 @@
 //! restitch
 
+#[cfg(feature = "harness")]
+pub mod harness;
 pub mod limits;
 pub mod matching;
 pub mod patch;
@@ -8,6 +10,3 @@ pub mod plan;
 pub mod policy;
 pub mod text;
 pub mod workspace;
-
-#[cfg(feature = "harness")]
-pub mod harness;

@@ -2,4 +2,5 @@
 //!
 //! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
 
+pub mod manifest;
 pub mod model;
