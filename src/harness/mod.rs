@@ -4,3 +4,4 @@
 
 pub mod manifest;
 pub mod model;
+pub mod session;

@@ -1,0 +1,18 @@
+//! Durable sessions: what a session is made of, the journal that records it, and who may write to it.
+//!
+//! `record` and `event` are the data, `journal` is what any storage must promise, `sqlite` is the one that ships.
+
+mod event;
+mod host;
+mod journal;
+mod record;
+mod sqlite;
+
+pub use event::{Event, StoredEvent, timestamp};
+pub use host::{new_id, now, this_process};
+pub use journal::{Batch, Committed, Journal, JournalError, Lease, Owner, Snapshot, Write};
+pub use record::{
+    ChangeRow, FileChange, InboxItem, InboxRow, MessageRow, NewSession, OpKind, OpRow, OpState, SessionRow,
+    SessionState, Spent, TurnRow, TurnState, WaitKind, WaitRow,
+};
+pub use sqlite::{Durability, SqliteJournal};
