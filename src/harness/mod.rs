@@ -2,6 +2,21 @@
 //!
 //! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
 
+mod answer;
+pub mod approval;
+pub mod compaction;
+pub mod limits;
 pub mod manifest;
 pub mod model;
+pub mod repeats;
+mod run;
 pub mod session;
+#[cfg(test)]
+mod testkit;
+pub mod tools;
+mod turn;
+mod watch;
+
+pub use answer::{Answer, AnswerError};
+pub use run::{Agent, Ended, RunError, Session, TurnOptions};
+pub use watch::{Live, Unwatched, Watch};

@@ -13,9 +13,10 @@ use std::time::Duration;
 
 use super::event::{Event, StoredEvent};
 use super::record::{
-    ChangeRow, FileChange, InboxItem, InboxRow, MessageRow, NewSession, OpRow, OpState, SessionRow, SessionState,
-    Spent, TurnRow, TurnState, WaitKind, WaitRow,
+    ChangeRow, InboxItem, InboxRow, MessageRow, NewSession, OpRow, OpState, SessionRow, SessionState, Spent, TurnRow,
+    TurnState, WaitKind, WaitRow,
 };
+use crate::harness::tools::FileChange;
 use crate::workspace::Digest;
 
 /// The right to write to one session until it expires.
@@ -350,7 +351,7 @@ pub enum JournalError {
     },
     /// Another process runs the session.
     #[error(
-        "session {session} is being run by process {pid} (until {until} unless it renews); a message for it can be sent with `restitch agent send {session}`"
+        "session {session} is being run by process {pid} (until {until} unless it renews); let it end or stop it first"
     )]
     Busy {
         /// The session.

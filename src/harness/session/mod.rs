@@ -7,12 +7,19 @@ mod host;
 mod journal;
 mod record;
 mod sqlite;
+mod state;
 
 pub use event::{Event, StoredEvent, timestamp};
 pub use host::{new_id, now, this_process};
 pub use journal::{Batch, Committed, Journal, JournalError, Lease, Owner, Snapshot, Write};
 pub use record::{
-    ChangeRow, FileChange, InboxItem, InboxRow, MessageRow, NewSession, OpKind, OpRow, OpState, SessionRow,
-    SessionState, Spent, TurnRow, TurnState, WaitKind, WaitRow,
+    ChangeRow, InboxItem, InboxRow, MessageRow, NewSession, OpKind, OpRow, OpState, SessionRow, SessionState, Spent,
+    TurnRow, TurnState, WaitKind, WaitRow,
 };
 pub use sqlite::{Durability, SqliteJournal};
+pub use state::State;
+
+/// A value of ours as JSON. Our types have no maps whose keys are not texts, the only thing that can fail.
+pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| format!("\"cannot be written: {error}\""))
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::harness::manifest::Effects;
-use crate::workspace::Digest;
+use crate::harness::tools::FileChange;
 
 /// Makes an enum whose values have fixed names, as the database and the event stream write them.
 macro_rules! named {
@@ -295,19 +295,6 @@ pub struct WaitRow {
     pub prompt: String,
     /// The answer as JSON, once given.
     pub answer: Option<String>,
-}
-
-/// A change of one file by the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileChange {
-    /// The path below the root.
-    pub path: String,
-    /// The content before, by its fingerprint; `None` when there was no file.
-    pub before: Option<Digest>,
-    /// The content after; `None` when the file is gone.
-    pub after: Option<Digest>,
-    /// Permission bits before.
-    pub mode: Option<u32>,
 }
 
 /// A file change as it was recorded.

@@ -5,11 +5,12 @@ use rusqlite::{Connection, Row, params};
 use super::super::event::StoredEvent;
 use super::super::journal::{JournalError, Snapshot};
 use super::super::record::{
-    ChangeRow, FileChange, InboxRow, MessageRow, OpKind, OpRow, OpState, SessionRow, SessionState, Spent, TurnRow,
-    TurnState, WaitKind, WaitRow,
+    ChangeRow, InboxRow, MessageRow, OpKind, OpRow, OpState, SessionRow, SessionState, Spent, TurnRow, TurnState,
+    WaitKind, WaitRow,
 };
 use super::Stop;
 use crate::harness::manifest::Effects;
+use crate::harness::tools::FileChange;
 use crate::workspace::Digest;
 
 const SESSION: &str = "SELECT id, agent, root, model, manifest, title, state, created_at, updated_at, input_tokens, \

@@ -5,8 +5,9 @@ use rusqlite::{OptionalExtension as _, Transaction, params};
 use super::super::event::{Event, StoredEvent};
 use super::super::host;
 use super::super::journal::{Batch, Committed, JournalError, Write};
-use super::super::record::{FileChange, InboxItem, NewSession, OpKind, OpRow, OpState, SessionState, Spent, TurnRow};
+use super::super::record::{InboxItem, NewSession, OpKind, OpRow, OpState, SessionState, Spent, TurnRow};
 use super::{SqliteJournal, Stop};
+use crate::harness::tools::FileChange;
 use crate::workspace::Digest;
 
 /// Makes a session and its first event.

@@ -1,0 +1,397 @@
+//! The way in: an [`Agent`] (what does not change) and a [`Session`] of it (what does), from message to answer.
+//!
+//! # Who owns what
+//! The task that holds the [`Session`] owns all that changes. Tools and model calls run beside it and hand results
+//! back; other processes leave messages and answers in the journal. Memory follows the record: nothing is changed here
+//! that was not committed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::approval::{ApprovalError, Approvals};
+use super::manifest::Config;
+use super::model::{Message, Model, ToolSpec};
+use super::session::{
+    Batch, Committed, Event, InboxItem, Journal, JournalError, Lease, NewSession, SessionState, Spent, State, TurnRow,
+    TurnState, WaitRow, Write, new_id, now, this_process, to_json,
+};
+use super::tools::{Registry, ToolEnv};
+use super::watch::{Unwatched, Watch};
+use crate::workspace::SourceError;
+
+/// How long a lease lasts without a sign of life.
+const TTL: Duration = Duration::from_secs(30);
+
+/// The longest title, in characters.
+const TITLE: usize = 80;
+
+/// What a session is run with. Shared by all sessions of one agent.
+#[derive(Debug)]
+pub struct Agent {
+    pub(super) name: String,
+    pub(super) manifest: String,
+    pub(super) prompt: String,
+    pub(super) preamble: Vec<String>,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) tools: Registry,
+    pub(super) skills: BTreeMap<String, String>,
+    pub(super) config: Config,
+    pub(super) approvals: Approvals,
+}
+
+impl Agent {
+    /// An agent without instructions and tools.
+    ///
+    /// # Errors
+    /// [`ApprovalError`] when an approval rule of `config` is no glob.
+    pub fn new(name: impl Into<String>, model: Arc<dyn Model>, config: Config) -> Result<Self, ApprovalError> {
+        Ok(Agent {
+            name: name.into(),
+            manifest: String::new(),
+            prompt: String::new(),
+            preamble: Vec::new(),
+            model,
+            tools: Registry::new(),
+            skills: BTreeMap::new(),
+            approvals: Approvals::new(&config.approvals)?,
+            config,
+        })
+    }
+
+    /// Sets the fingerprint of the manifest it was made from. Default: empty.
+    #[must_use]
+    pub fn manifest(mut self, hash: impl Into<String>) -> Self {
+        self.manifest = hash.into();
+        self
+    }
+
+    /// Sets the base prompt. A session keeps the one it began with. Default: empty.
+    #[must_use]
+    pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.prompt = prompt.into();
+        self
+    }
+
+    /// Sets texts that stand as user messages before the first one. Default: none.
+    #[must_use]
+    pub fn preamble(mut self, texts: Vec<String>) -> Self {
+        self.preamble = texts;
+        self
+    }
+
+    /// Sets the tools. Default: none.
+    #[must_use]
+    pub fn tools(mut self, tools: Registry) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets the bodies of the skills by id. Default: none.
+    #[must_use]
+    pub fn skills(mut self, skills: BTreeMap<String, String>) -> Self {
+        self.skills = skills;
+        self
+    }
+}
+
+/// What a turn is asked for besides its message.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct TurnOptions {
+    /// The JSON Schema that the answer must fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+}
+
+impl TurnOptions {
+    /// Sets the JSON Schema that the answer must fit. Default: none, free text.
+    #[must_use]
+    pub fn output_schema(mut self, schema: Option<Value>) -> Self {
+        self.output_schema = schema;
+        self
+    }
+}
+
+/// Where a run came to rest.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// The turn has its answer.
+    Done {
+        /// The answer.
+        answer: String,
+    },
+    /// The turn waits for a person. No process is needed meanwhile.
+    Waiting(Vec<WaitRow>),
+    /// The turn ended without an answer.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// The model could not be reached. The turn is still open: going on tries again.
+    Stuck {
+        /// Why.
+        error: String,
+    },
+    /// A person stopped the turn.
+    Cancelled,
+    /// No turn is open.
+    Idle,
+}
+
+/// Why a session cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The journal refused. What was recorded is safe; the session can be resumed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The workspace cannot be used.
+    #[error("the workspace `{root}` {error}")]
+    Workspace {
+        /// Its root.
+        root: String,
+        /// Why.
+        error: SourceError,
+    },
+    /// A turn is open already.
+    #[error("the session's last turn is still open; go on with it or stop it first")]
+    TurnOpen,
+    /// The session's own record makes no sense.
+    #[error("the session cannot go on: {0}")]
+    Broken(String),
+}
+
+/// A session that this process runs.
+pub struct Session {
+    pub(super) agent: Arc<Agent>,
+    pub(super) journal: Box<dyn Journal>,
+    pub(super) lease: Lease,
+    pub(super) state: State,
+    /// The base prompt the session began with.
+    pub(super) prompt: String,
+    /// The tool definitions the session began with.
+    pub(super) specs: Vec<ToolSpec>,
+    pub(super) env: Arc<ToolEnv>,
+    pub(super) cancel: CancellationToken,
+    pub(super) watch: Box<dyn Watch>,
+    /// Since when the turn has been running without being counted.
+    pub(super) since: Instant,
+    #[cfg(test)]
+    pub(super) check: bool,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("id", &self.state.id).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Makes a session in the directory `root`.
+    ///
+    /// # Errors
+    /// [`RunError::Workspace`]; [`RunError::Journal`].
+    pub fn start(agent: Arc<Agent>, mut journal: Box<dyn Journal>, root: &Path) -> Result<Self, RunError> {
+        let id = new_id();
+        let env = environment(&agent, root, &id)?;
+        let tools = serde_json::to_string(&agent.tools.specs()).map_err(|error| RunError::Broken(error.to_string()))?;
+        let new = NewSession {
+            id,
+            agent: agent.name.clone(),
+            root: env.root().display().to_string(),
+            model: agent.model.info().id.clone(),
+            manifest: agent.manifest.clone(),
+            prompt: agent.prompt.clone(),
+            tools,
+            title: String::new(),
+        };
+        let lease = journal.create(&new, &this_process(), TTL)?;
+        Self::with(agent, journal, lease, env)
+    }
+
+    /// Takes up a session that another process ran. `id` may be the beginning or the end of its id.
+    ///
+    /// # Errors
+    /// [`JournalError::Busy`] while another process runs it; [`RunError::Workspace`]; [`RunError::Journal`].
+    pub fn resume(agent: Arc<Agent>, mut journal: Box<dyn Journal>, id: &str) -> Result<Self, RunError> {
+        let row = journal.find(id)?;
+        let env = environment(&agent, Path::new(&row.root), &row.id)?;
+        let lease = journal.acquire(&row.id, &this_process(), TTL)?;
+        let fence = lease.fence;
+        let mut session = Self::with(agent, journal, lease, env)?;
+        if session.state.turn.is_some() {
+            let mut batch = session.batch();
+            batch.event(Event::Resumed { fence });
+            session.commit(batch)?;
+        }
+        Ok(session)
+    }
+
+    fn with(agent: Arc<Agent>, journal: Box<dyn Journal>, lease: Lease, env: Arc<ToolEnv>) -> Result<Self, RunError> {
+        let snapshot = journal.load(&lease.session)?;
+        let broken = |error: serde_json::Error| RunError::Broken(format!("its tool definitions: {error}"));
+        Ok(Session {
+            prompt: snapshot.prompt.clone(),
+            specs: serde_json::from_str(&snapshot.tools).map_err(broken)?,
+            state: State::load(snapshot)?,
+            agent,
+            journal,
+            lease,
+            env,
+            cancel: CancellationToken::new(),
+            watch: Box::new(Unwatched),
+            since: Instant::now(),
+            #[cfg(test)]
+            check: false,
+        })
+    }
+
+    /// Sets who watches. Default: nobody.
+    #[must_use]
+    pub fn watch(mut self, watch: Box<dyn Watch>) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.state.id
+    }
+
+    /// The session as it is recorded.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// A token that stops the open turn, in an orderly way, when it is cancelled.
+    #[must_use]
+    pub fn cancel_token(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Begins a turn with a message and runs it until it comes to rest.
+    ///
+    /// # Errors
+    /// [`RunError::TurnOpen`]; [`RunError::Journal`].
+    pub async fn send(&mut self, message: &str, options: &TurnOptions) -> Result<Ended, RunError> {
+        if self.state.turn.is_some() {
+            return Err(RunError::TurnOpen);
+        }
+        self.open_turn(message, options)?;
+        self.go_on().await
+    }
+
+    /// Answers something the open turn waits for.
+    ///
+    /// # Errors
+    /// [`RunError::Journal`] when there is no such wait or it is answered.
+    pub fn answer(&mut self, wait: u64, answer: &super::Answer) -> Result<(), RunError> {
+        let id = self.state.id.clone();
+        Ok(self.journal.answer(&id, wait, &answer.to_json())?)
+    }
+
+    /// Puts a message in that steers the open turn at its next step.
+    ///
+    /// # Errors
+    /// [`RunError::Journal`].
+    pub fn steer(&mut self, text: &str) -> Result<(), RunError> {
+        let id = self.state.id.clone();
+        Ok(self.journal.post(&id, &InboxItem::Message { text: text.to_owned() })?)
+    }
+
+    /// Records the beginning of a turn.
+    fn open_turn(&mut self, message: &str, options: &TurnOptions) -> Result<(), RunError> {
+        let turn = self.state.last_turn + 1;
+        let mut batch = Batch::new(turn);
+        let options = serde_json::to_string(options).map_err(|error| RunError::Broken(error.to_string()))?;
+        batch.push(Write::TurnOpened(TurnRow {
+            turn,
+            state: TurnState::Open,
+            step: 1,
+            options,
+            spent: Spent::default(),
+            started_at: now(),
+            outcome: None,
+        }));
+        batch.push(Write::Session(SessionState::Running));
+        if turn == 1 {
+            batch.push(Write::Title(title(message)));
+            for text in &self.agent.preamble {
+                batch.push(message_write(&Message::user(text)));
+            }
+        }
+        for name in ["turn.active_ms", "turn.output_tries", "turn.empty", "turn.leave.steps", "turn.leave.wall"] {
+            if self.state.value(name).is_some_and(|value| value != "0") {
+                batch.push(Write::Value(name.into(), "0".into()));
+            }
+        }
+        batch.push(message_write(&Message::user(message)));
+        batch.event(Event::TurnStarted { text: message.to_owned() });
+        self.commit(batch)?;
+        Ok(())
+    }
+
+    /// An empty batch for the open turn.
+    pub(super) fn batch(&self) -> Batch {
+        Batch::new(self.state.turn_number())
+    }
+
+    /// Records a batch, then follows it in memory and tells who watches.
+    pub(super) fn commit(&mut self, batch: Batch) -> Result<Committed, RunError> {
+        let committed = blocking(|| self.journal.commit(&self.lease, &batch))?;
+        self.state.apply(&batch, &committed)?;
+        for event in &committed.events {
+            self.watch.recorded(event);
+        }
+        #[cfg(test)]
+        if self.check {
+            assert_eq!(self.state, State::load(self.journal.load(&self.state.id)?)?, "memory follows the record");
+        }
+        Ok(committed)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // When this fails the lease runs out by itself.
+        drop(self.journal.release(&self.lease));
+    }
+}
+
+fn environment(agent: &Agent, root: &Path, id: &str) -> Result<Arc<ToolEnv>, RunError> {
+    let opened = ToolEnv::open(root, id);
+    let env = opened.map_err(|error| RunError::Workspace { root: root.display().to_string(), error })?;
+    Ok(Arc::new(env.skills(agent.skills.clone())))
+}
+
+/// The first line of a message, cut.
+fn title(message: &str) -> String {
+    let line = message.trim().lines().next().unwrap_or_default();
+    let mut title: String = line.chars().take(TITLE).collect();
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    title
+}
+
+/// A message that joins the history.
+pub(super) fn message_write(message: &Message) -> Write {
+    Write::Message(to_json(message))
+}
+
+/// Runs something that may block for some milliseconds without holding up other tasks of the thread.
+pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    let threads = tokio::runtime::Handle::try_current().map(|handle| handle.runtime_flavor());
+    match threads {
+        Ok(tokio::runtime::RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
