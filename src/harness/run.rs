@@ -308,7 +308,7 @@ impl Session {
     }
 
     /// Records the beginning of a turn.
-    fn open_turn(&mut self, message: &str, options: &TurnOptions) -> Result<(), RunError> {
+    pub(super) fn open_turn(&mut self, message: &str, options: &TurnOptions) -> Result<(), RunError> {
         let turn = self.state.last_turn + 1;
         let mut batch = Batch::new(turn);
         let options = serde_json::to_string(options).map_err(|error| RunError::Broken(error.to_string()))?;

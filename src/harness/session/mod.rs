@@ -19,6 +19,12 @@ pub use record::{
 pub use sqlite::{Durability, SqliteJournal};
 pub use state::State;
 
+/// For tests of what stands on the journal.
+#[cfg(test)]
+pub(crate) mod sqlite_moment {
+    pub(crate) use super::sqlite::Moment;
+}
+
 /// A value of ours as JSON. Our types have no maps whose keys are not texts, the only thing that can fail.
 pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("\"cannot be written: {error}\""))

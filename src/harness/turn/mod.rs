@@ -1,6 +1,6 @@
 //! A turn: steps of one model call and its tool calls, until there is an answer or a person is needed.
 //!
-//! What comes next is read off the recorded state alone ([`next`]), so a turn goes on after a crash by the same way
+//! What comes next is read off the recorded state alone (`next`), so a turn goes on after a crash by the same way
 //! as ever. Each step's function ends in one commit.
 
 mod context;
@@ -18,7 +18,7 @@ use super::manifest::{Effects, Then};
 use super::model::Message;
 use super::run::{Ended, RunError, Session, TurnOptions, blocking, message_write};
 use super::session::{
-    Batch, Event, InboxItem, OpKind, OpRow, OpState, SessionState, State, TurnState, WaitKind, Write, to_json,
+    Batch, Event, InboxItem, OpKind, OpRow, OpState, SessionState, TurnState, WaitKind, Write, to_json,
 };
 use waits::Taken;
 
@@ -40,23 +40,6 @@ enum Next {
     Park,
 }
 
-/// What comes next, by the record alone.
-fn next(state: &State) -> Next {
-    if state.turn.is_none() {
-        return Next::Nothing;
-    }
-    let mut tools = state.tools().peekable();
-    if tools.peek().is_none() {
-        let asked = state.ops.iter().any(|op| op.kind == OpKind::Model);
-        return match asked {
-            _ if !state.waits.is_empty() => Next::Park,
-            false => Next::Step,
-            true => Next::Model,
-        };
-    }
-    if tools.any(|op| op.state == OpState::Intended && !state.waits_for(&op.key)) { Next::Tools } else { Next::Park }
-}
-
 impl Session {
     /// Runs the open turn until it comes to rest.
     ///
@@ -71,7 +54,7 @@ impl Session {
             if self.cancel.is_cancelled() && self.state.turn.is_some() {
                 return self.cancel_turn();
             }
-            let ended = match next(&self.state) {
+            let ended = match self.next() {
                 Next::Nothing => Some(Ended::Idle),
                 Next::Step => self.begin_step().await?,
                 Next::Model => self.call_model().await?,
@@ -81,6 +64,22 @@ impl Session {
             if let Some(ended) = ended {
                 return Ok(ended);
             }
+        }
+    }
+
+    /// What comes next, by the record alone.
+    fn next(&self) -> Next {
+        if self.state.turn.is_none() {
+            return Next::Nothing;
+        }
+        if self.state.tools().next().is_some() {
+            return if self.can_start(false, 0).is_empty() { Next::Park } else { Next::Tools };
+        }
+        let asked = self.state.ops.iter().any(|op| op.kind == OpKind::Model);
+        match asked {
+            _ if !self.state.waits.is_empty() => Next::Park,
+            false => Next::Step,
+            true => Next::Model,
         }
     }
 

@@ -71,7 +71,7 @@ impl Session {
     /// Starts what can be started: first the record, all in one commit, then the tasks.
     async fn start_ready(&mut self, tasks: &mut Tasks) -> Result<Option<Ended>, RunError> {
         loop {
-            let ready = self.ready(tasks);
+            let ready = self.can_start(tasks.alone, tasks.set.len());
             if ready.is_empty() {
                 return Ok(None);
             }
@@ -101,26 +101,26 @@ impl Session {
         }
     }
 
-    /// The calls that can start now: in order of request, one that must run alone only when nothing else runs, and
-    /// nothing before it that comes after it.
-    fn ready(&self, tasks: &Tasks) -> Vec<OpRow> {
+    /// The calls that can start now, in order of request. One that must run alone starts only when nothing else runs,
+    /// and nothing overtakes it: not while it runs, and not while it waits for a person.
+    pub(super) fn can_start(&self, alone: bool, running: usize) -> Vec<OpRow> {
         let most = (self.agent.config.limits.fan_out as usize).max(1);
         let mut out = Vec::new();
-        for op in self.state.tools() {
-            if op.state != OpState::Intended || self.state.waits_for(&op.key) {
-                continue;
-            }
-            let alone = self.agent.tools.get(&op.name).is_some_and(|tool| tool.def().exclusive);
-            if tasks.alone || out.len() + tasks.set.len() >= most {
+        for op in self.state.tools().filter(|op| !op.state.is_over()) {
+            let exclusive = self.agent.tools.get(&op.name).is_some_and(|tool| tool.def().exclusive);
+            let can = op.state == OpState::Intended && !self.state.waits_for(&op.key);
+            if alone || out.len() + running >= most {
                 break;
             }
-            if alone {
-                if out.is_empty() && tasks.set.is_empty() {
+            if exclusive {
+                if can && out.is_empty() && running == 0 {
                     out.push(op.clone());
                 }
                 break;
             }
-            out.push(op.clone());
+            if can {
+                out.push(op.clone());
+            }
         }
         out
     }
