@@ -1,12 +1,87 @@
-//! restitch
+//! Safe patches and fast search for coding agents and scripts.
+//!
+//! An edit changes exactly the bytes the patch names, all of them or none of them, in the one place they belong, or it
+//! changes nothing and says why.
+//!
+//! ```
+//! use restitch::{ApplyOptions, Workspace};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let root = std::env::temp_dir().join(format!("restitch-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&root)?;
+//! # std::fs::write(root.join("greet.py"), "def greet(name):\n    return 'Hi ' + name\n")?;
+//! let workspace = Workspace::open(&root)?;
+//! let patch = b"*** Begin Patch
+//! *** Update File: greet.py
+//! @@ def greet(name):
+//! -    return 'Hi ' + name
+//! +    return f'Hello, {name}!'
+//! *** End Patch
+//! ";
+//! let report = ApplyOptions::default().apply(&workspace, patch)?;
+//! assert_eq!(report.text(), "Success. Updated the following files:\nM greet.py\n");
+//! # assert_eq!(std::fs::read(root.join("greet.py"))?, b"def greet(name):\n    return f'Hello, {name}!'\n");
+//! # std::fs::remove_dir_all(&root)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The road of the data
+//!
+//! `bytes → parse → Patch → plan → Plan → prepare → Prepared → commit → Outcome → report → text, JSON, diff`
+//!
+//! Each stage is a type; you cannot commit what was not planned. [`ApplyOptions`] runs the whole chain. The library never
+//! prints, never reads the environment and never exits.
+//!
+//! # Guarantees and limits
+//!
+//! See [`Prepared`] for what the transaction promises and [`Workspace`] for confinement. Names that are not UTF-8 cannot
+//! be patched; files may hold any bytes but UTF-16 and UTF-32.
 
+// The doors are guarded in the library itself, which is linted without its tests too; tests build
+// their own trees, and a table of cases is as long as it is.
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::too_many_lines, let_underscore_drop))]
+
+#[cfg(not(unix))]
+compile_error!(
+    "restitch runs on Unix systems only for now: it confines paths and swaps files through directory handles"
+);
+
+mod apply;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+mod commit;
 #[cfg(feature = "harness")]
 pub mod harness;
-pub mod limits;
-pub mod matching;
-pub mod patch;
-pub mod path;
-pub mod plan;
-pub mod policy;
-pub mod text;
-pub mod workspace;
+mod limits;
+mod matching;
+mod patch;
+mod path;
+mod plan;
+mod policy;
+mod report;
+mod text;
+mod workspace;
+
+pub use apply::{AfterError, ApplyError, ApplyOptions};
+pub use commit::{
+    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
+    LeftoverKind, Outcome, Prepared, prepare,
+};
+pub use limits::{CancelToken, Deadline};
+pub use matching::{Found, seek_sequence};
+pub use patch::{
+    Action, Event, FileOp, Format, Hunk, Note, NoteKind, OpKind, ParseError, ParseOptions, Parser, Patch, ReadError,
+    Row, Rows, Sign, WriteError,
+};
+pub use path::{PathError, RelPath};
+pub use plan::{
+    After, Before, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange, FoundAt,
+    GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, Placed, PlacedNote, Plan, PlanError, PlanOptions,
+    Stale, Step, UpdateError, Updated, update,
+};
+pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
+pub use report::{DiffOptions, Report};
+pub use text::{Piece, Spliced, WideEncoding};
+pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};

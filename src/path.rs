@@ -106,6 +106,11 @@ impl RelPath {
         }
     }
 
+    /// The path of `name` in the directory `dir` (empty: the root). Both must be of checked paths.
+    pub(crate) fn below(dir: &str, name: &str) -> RelPath {
+        if dir.is_empty() { RelPath(name.into()) } else { RelPath([dir, "/", name].concat().into()) }
+    }
+
     /// Whether any part is `.git`, in any case.
     #[must_use]
     pub fn enters_git(&self) -> bool {

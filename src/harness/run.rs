@@ -22,7 +22,7 @@ use super::session::{
 };
 use super::tools::{Registry, ToolEnv};
 use super::watch::{Unwatched, Watch};
-use crate::workspace::SourceError;
+use crate::SourceError;
 
 /// How long a lease lasts without a sign of life.
 const TTL: Duration = Duration::from_secs(30);

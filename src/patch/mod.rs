@@ -1,16 +1,40 @@
 //! The patch as data: what every front end produces and the planner consumes.
 //!
 //! Everything is bytes. Line endings of the patch text are already gone; nothing else is normalised.
+//!
+//! [`Patch::parse`] takes a text that is in memory, [`Patch::read`] one that is still to be read, and [`Parser`] one
+//! that arrives in pieces. All three give the same result for the same bytes.
+
+mod draft;
+mod envelope;
+mod error;
+mod lines;
+mod marker;
+mod parser;
+mod wrapper;
+mod write;
+
+pub use draft::{Action, Event};
+pub use error::{ParseError, ReadError};
+pub use parser::{Format, ParseOptions, Parser};
+pub use write::WriteError;
 
 /// A whole patch: operations in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patch {
     /// The operations, in order.
     pub ops: Vec<FileOp>,
-    /// What was accepted besides the grammar, in the order it was met.
+    /// What was accepted besides the grammar, in the order it was met; at most [`Patch::MAX_NOTES`].
     pub notes: Vec<Note>,
+    /// How many notes more there would be.
+    pub notes_left_out: u64,
     /// The value of an `*** Environment ID:` line.
     pub environment_id: Option<String>,
+}
+
+impl Patch {
+    /// How many notes are kept. A text of a million bare empty lines shall not become a million notes.
+    pub const MAX_NOTES: usize = 1000;
 }
 
 /// One operation on one file.
@@ -41,6 +65,18 @@ pub enum OpKind {
         /// The hunks, in order; may be empty for a pure rename.
         hunks: Vec<Hunk>,
     },
+}
+
+impl OpKind {
+    /// The kind without its data.
+    #[must_use]
+    pub fn action(&self) -> Action {
+        match self {
+            OpKind::Add { .. } => Action::Add,
+            OpKind::Delete => Action::Delete,
+            OpKind::Update { .. } => Action::Update,
+        }
+    }
 }
 
 /// One hunk: where it goes and its rows.
@@ -82,6 +118,18 @@ pub enum Sign {
     Add,
 }
 
+impl Sign {
+    /// The byte that stands for it in front of a row.
+    #[must_use]
+    pub fn byte(self) -> u8 {
+        match self {
+            Sign::Context => b' ',
+            Sign::Remove => b'-',
+            Sign::Add => b'+',
+        }
+    }
+}
+
 /// One row of a hunk, borrowed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
@@ -97,20 +145,32 @@ impl Hunk {
     /// Appends a row. `text` must hold no line feed.
     pub fn push(&mut self, sign: Sign, text: &[u8]) {
         debug_assert!(memchr::memchr(b'\n', text).is_none(), "BUG: a row is one line");
-        let (byte, count) = match sign {
-            Sign::Context => (b' ', &mut self.context),
-            Sign::Remove => (b'-', &mut self.removed),
-            Sign::Add => (b'+', &mut self.added),
-        };
-        *count += 1;
-        self.body.push(byte);
+        self.count(sign);
+        self.body.push(sign.byte());
         self.body.extend_from_slice(text);
         self.body.push(b'\n');
     }
 
-    /// Notes that `\ No newline at end of file` follows the last row pushed.
+    /// Appends a row that already has its sign in front and its line feed behind.
+    fn push_whole(&mut self, sign: Sign, row: &[u8]) {
+        debug_assert!(row.first() == Some(&sign.byte()) && memchr::memchr(b'\n', row) == Some(row.len() - 1));
+        self.count(sign);
+        self.body.extend_from_slice(row);
+    }
+
+    fn count(&mut self, sign: Sign) {
+        *match sign {
+            Sign::Context => &mut self.context,
+            Sign::Remove => &mut self.removed,
+            Sign::Add => &mut self.added,
+        } += 1;
+    }
+
+    /// Notes that `\ No newline at end of file` follows the last row pushed. Saying it twice is saying it once.
     pub fn mark_no_newline(&mut self) {
-        if let Some(row) = self.len().checked_sub(1) {
+        if let Some(row) = self.len().checked_sub(1)
+            && self.no_newline.last() != Some(&row)
+        {
             self.no_newline.push(row);
         }
     }

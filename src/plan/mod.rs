@@ -3,11 +3,97 @@
 //! Each path that the patch touches has exactly one [`Step`], which says what is there now and what shall be there.
 //! Steps carry their expectation, so the commit can check it once more.
 
+mod build;
+mod error;
+mod expect;
+pub(crate) mod hunks;
+mod near;
+mod overlay;
+mod protect;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use crate::path::RelPath;
 use crate::text::Spliced;
 use crate::workspace::FileData;
+
+pub use self::build::PlanOptions;
+pub use self::error::{Failure, FailureKind, PlanError};
+pub use self::expect::{Expectations, Stale};
+pub use self::hunks::{
+    CutLine, Difference, Excerpt, FailureKind as HunkFailureKind, FoundAt, HunkFailure, HunkPlacer, Placed, PlacedNote,
+    UpdateError, Updated, update,
+};
+pub use self::protect::GENERATED;
+
+/// The net effect of a patch on a tree, ready to be prepared. Made by [`Plan::new`].
+#[derive(Clone, Debug)]
+#[must_use = "a plan changes nothing until it is prepared and committed"]
+pub struct Plan {
+    steps: Vec<Step>,
+    changes: Vec<FileChange>,
+}
+
+impl Plan {
+    /// The steps, one for each path that will not be what it was.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What each operation does, in the order of the patch.
+    #[must_use]
+    pub fn changes(&self) -> &[FileChange] {
+        &self.changes
+    }
+}
+
+/// What an operation does to its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Makes it.
+    Add,
+    /// Edits or moves it.
+    Update,
+    /// Removes it.
+    Delete,
+}
+
+/// One operation of the patch as it was planned.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FileChange {
+    /// What it does.
+    pub change: Change,
+    /// The path as the patch wrote it, with bytes that are not UTF-8 replaced.
+    pub path: String,
+    /// Where the file moves to, as the patch wrote it.
+    pub moved_to: Option<String>,
+    /// A Move led to the path itself and was taken as a plain update.
+    pub moved_onto_itself: bool,
+    /// Lines added.
+    pub added: u64,
+    /// Lines removed.
+    pub removed: u64,
+    /// Where each hunk went.
+    pub placed: Vec<Placed>,
+}
+
+impl FileChange {
+    fn new(change: Change, path: &[u8]) -> Self {
+        FileChange {
+            change,
+            path: String::from_utf8_lossy(path).into_owned(),
+            moved_to: None,
+            moved_onto_itself: false,
+            added: 0,
+            removed: 0,
+            placed: Vec::new(),
+        }
+    }
+}
 
 /// One path's change.
 #[derive(Clone, Debug)]
@@ -55,7 +141,7 @@ pub enum After {
 }
 
 /// A content and the bytes it shares.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewContent {
     /// The old content that [`NewContent::spliced`] points into; empty for a new file.
     pub base: Arc<Vec<u8>>,
@@ -67,6 +153,18 @@ impl NewContent {
     /// The content's stretches in order.
     pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
         self.spliced.slices(&self.base)
+    }
+
+    /// Whether the content equals `other`, byte for byte. Stretches shared with `other` are not compared.
+    #[must_use]
+    pub fn equals(&self, other: &[u8]) -> bool {
+        let mut rest = other;
+        self.spliced.len() == other.len()
+            && self.slices().all(|slice| {
+                let (head, tail) = rest.split_at(slice.len());
+                rest = tail;
+                std::ptr::eq(head, slice) || head == slice
+            })
     }
 
     /// Copies the content into one buffer.

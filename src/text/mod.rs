@@ -1,5 +1,14 @@
 //! The text model: bytes, lines, endings, splice. Nothing is ever re-encoded or normalised.
 
+mod bom;
+mod ending;
+mod index;
 mod splice;
+mod visible;
 
+pub(crate) use bom::UTF8_BOM;
+pub use bom::WideEncoding;
+pub(crate) use ending::LineEnding;
+pub(crate) use index::LineIndex;
 pub use splice::{Piece, Spliced};
+pub(crate) use visible::visible;

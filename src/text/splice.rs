@@ -7,7 +7,7 @@ use std::ops::Range;
 pub enum Piece {
     /// Bytes of the old content, as they are.
     Kept(Range<usize>),
-    /// Bytes of [`Spliced::fresh`].
+    /// Bytes of the fresh bytes.
     Fresh(Range<usize>),
 }
 

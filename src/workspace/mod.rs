@@ -14,7 +14,6 @@
 mod digest;
 mod disk;
 mod memory;
-#[allow(dead_code, reason = "the commit uses the rest")]
 pub(crate) mod ops;
 mod resolve;
 mod source;

@@ -107,6 +107,39 @@ pub(crate) fn stat(file: BorrowedFd<'_>) -> Answer<Stamp> {
     call(|| fs::fstat(file)).map(|found| stamp(&found))
 }
 
+/// As [`stat`], and whether the file is the root of a mount, so that it cannot be renamed over.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn stat_mount(file: BorrowedFd<'_>) -> Answer<(Stamp, bool)> {
+    let full = call(|| fs::statx(file, c"", AtFlags::EMPTY_PATH, fs::StatxFlags::BASIC_STATS));
+    match full {
+        Ok(full) => Ok((stamp_of_statx(&full), full.stx_attributes.contains(fs::StatxAttributes::MOUNT_ROOT))),
+        Err(Errno::NOSYS) => Ok((stat(file)?, false)),
+        Err(error) => Err(error),
+    }
+}
+
+/// As [`stat`], and whether the file is the root of a mount, so that it cannot be renamed over.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn stat_mount(file: BorrowedFd<'_>) -> Answer<(Stamp, bool)> {
+    Ok((stat(file)?, false))
+}
+
+/// A number that tells the mount a directory belongs to: renames work only within one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn mount_of(dir: BorrowedFd<'_>) -> Answer<u64> {
+    match call(|| fs::statx(dir, c"", AtFlags::EMPTY_PATH, fs::StatxFlags::MNT_ID)) {
+        Ok(full) if full.stx_mask & fs::StatxFlags::MNT_ID.bits() != 0 => Ok(full.stx_mnt_id),
+        Ok(_) | Err(Errno::NOSYS) => Ok(stat(dir)?.dev),
+        Err(error) => Err(error),
+    }
+}
+
+/// A number that tells the mount a directory belongs to: renames work only within one.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn mount_of(dir: BorrowedFd<'_>) -> Answer<u64> {
+    Ok(stat(dir)?.dev)
+}
+
 /// Identity and attributes of `name` in `dir`.
 pub(crate) fn stat_child(dir: BorrowedFd<'_>, name: &[u8]) -> Answer<Stamp> {
     call(|| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|found| stamp(&found))
@@ -151,6 +184,56 @@ pub(crate) fn set_mode(file: BorrowedFd<'_>, mode: u32) -> Answer<()> {
 /// Sets owner and group of an open file.
 pub(crate) fn set_owner(file: BorrowedFd<'_>, uid: Option<u32>, gid: Option<u32>) -> Answer<()> {
     call(|| fs::fchown(file, uid.map(fs::Uid::from_raw), gid.map(fs::Gid::from_raw)))
+}
+
+/// The names of a file's extended attributes, each ended by a NUL, appended to the empty `into`.
+pub(crate) fn attribute_names(file: BorrowedFd<'_>, into: &mut Vec<u8>) -> Answer<()> {
+    into.reserve(256);
+    match call(|| fs::flistxattr(file, spare_capacity(into))) {
+        Err(Errno::RANGE) => {
+            into.reserve(64 << 10);
+            call(|| fs::flistxattr(file, spare_capacity(into))).map(drop)
+        }
+        answer => answer.map(drop),
+    }
+}
+
+/// The value of an extended attribute.
+pub(crate) fn attribute(file: BorrowedFd<'_>, name: &[u8]) -> Answer<Vec<u8>> {
+    let mut value = Vec::with_capacity(256);
+    match call(|| fs::fgetxattr(file, name, spare_capacity(&mut value))) {
+        Err(Errno::RANGE) => {
+            value.reserve(64 << 10);
+            call(|| fs::fgetxattr(file, name, spare_capacity(&mut value)))?;
+        }
+        answer => drop(answer?),
+    }
+    Ok(value)
+}
+
+/// Sets an extended attribute.
+pub(crate) fn set_attribute(file: BorrowedFd<'_>, name: &[u8], value: &[u8]) -> Answer<()> {
+    call(|| fs::fsetxattr(file, name, value, fs::XattrFlags::empty()))
+}
+
+/// Removes an extended attribute.
+pub(crate) fn remove_attribute(file: BorrowedFd<'_>, name: &[u8]) -> Answer<()> {
+    call(|| fs::fremovexattr(file, name))
+}
+
+/// Makes the symbolic link `name` in `dir`.
+pub(crate) fn make_link(target: &[u8], dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
+    call(|| fs::symlinkat(target, dir, name))
+}
+
+/// A short text the system makes up, as below `/proc`; empty when there is none.
+pub(crate) fn system_text(path: &str) -> String {
+    let mut text = Vec::with_capacity(64 << 10);
+    let file = call(|| fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()));
+    if let Ok(file) = file {
+        while text.len() < text.capacity() && matches!(read(std::os::fd::AsFd::as_fd(&file), &mut text), Ok(1..)) {}
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Makes a directory with the umask's default mode.
@@ -210,6 +293,11 @@ pub(crate) fn try_lock(dir: BorrowedFd<'_>, shared: bool) -> Answer<bool> {
     }
 }
 
+/// How many files this process may have open; `None` when the system does not tell.
+pub(crate) fn open_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
 /// The names in a directory, `.` and `..` left out, in the order of the system: at most `most`.
 pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
     let mut listing = call(|| fs::Dir::read_from(dir))?;
@@ -233,6 +321,7 @@ pub(crate) fn path_of(dir: BorrowedFd<'_>, _given: &Path) -> std::io::Result<std
     let link = format!("/proc/self/fd/{}", dir.as_raw_fd());
     match call(|| fs::readlinkat(fs::CWD, link.as_str(), Vec::new())) {
         Ok(path) => Ok(std::ffi::OsString::from_vec(path.into_bytes()).into()),
+        #[expect(clippy::disallowed_methods, reason = "this is the door")]
         Err(_) => std::fs::canonicalize(_given),
     }
 }
@@ -260,6 +349,22 @@ fn stamp(found: &fs::Stat) -> Stamp {
         links: found.st_nlink as u64,
         uid: found.st_uid,
         gid: found.st_gid,
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn stamp_of_statx(found: &fs::Statx) -> Stamp {
+    let nanoseconds = |time: &fs::StatxTimestamp| i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+    Stamp {
+        dev: fs::makedev(found.stx_dev_major, found.stx_dev_minor),
+        ino: found.stx_ino,
+        size: found.stx_size,
+        mtime: nanoseconds(&found.stx_mtime),
+        ctime: nanoseconds(&found.stx_ctime),
+        mode: u32::from(found.stx_mode),
+        links: u64::from(found.stx_nlink),
+        uid: found.stx_uid,
+        gid: found.stx_gid,
     }
 }
 

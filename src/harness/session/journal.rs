@@ -17,7 +17,7 @@ use super::record::{
     TurnState, WaitKind, WaitRow,
 };
 use crate::harness::tools::FileChange;
-use crate::workspace::Digest;
+use crate::Digest;
 
 /// The right to write to one session until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]

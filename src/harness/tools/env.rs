@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::{SourceError, Workspace};
+use crate::{SourceError, Workspace};
 
 /// The private directory's name in the root. It ignores itself for git and for searches.
 pub const PRIVATE: &str = ".restitch";

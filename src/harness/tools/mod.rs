@@ -31,7 +31,7 @@ pub use schema::Checked;
 
 use crate::harness::manifest::{Ask, Effects};
 use crate::harness::model::ToolSpec;
-use crate::workspace::Digest;
+use crate::Digest;
 
 /// How long a call may take unless the tool says otherwise.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
@@ -154,7 +154,7 @@ pub struct FileChange {
 mod digest_text {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
-    use crate::workspace::Digest;
+    use crate::Digest;
 
     pub(super) fn serialize<S: Serializer>(digest: &Option<Digest>, to: S) -> Result<S::Ok, S::Error> {
         digest.map(|digest| digest.to_string()).serialize(to)

@@ -5,7 +5,7 @@ use super::super::model::{Message, ModelError, ToolChoice, ToolResult};
 use super::super::run::{Ended, RunError, Session};
 use super::super::session::{Event, OpKind, OpRow, OpState, Write, to_json};
 use super::model::{Heard, spent};
-use crate::workspace::Digest;
+use crate::Digest;
 
 /// The value that keeps what the provider counted: messages covered, tokens.
 pub(super) const CONTEXT: &str = "context";

@@ -21,7 +21,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavio
 use super::event::StoredEvent;
 use super::journal::{Batch, Committed, Journal, JournalError, Lease, Owner, Snapshot};
 use super::record::{ChangeRow, InboxItem, InboxRow, NewSession, SessionRow, WaitRow};
-use crate::workspace::Digest;
+use crate::Digest;
 
 /// How long a write waits for another process's write.
 const WAIT: Duration = Duration::from_secs(10);

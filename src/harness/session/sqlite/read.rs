@@ -11,7 +11,7 @@ use super::super::record::{
 use super::Stop;
 use crate::harness::manifest::Effects;
 use crate::harness::tools::FileChange;
-use crate::workspace::Digest;
+use crate::Digest;
 
 const SESSION: &str = "SELECT id, agent, root, model, manifest, title, state, created_at, updated_at, input_tokens, \
                        cached_tokens, output_tokens, calls, last_event, owner, lease_until FROM sessions";

@@ -1,0 +1,22 @@
+//! Any bytes are a patch or an error that says where; what is a patch can be written and is read back the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use restitch::patch::Patch;
+
+fuzz_target!(|text: &[u8]| {
+    match Patch::parse(text) {
+        Ok(patch) => {
+            let Ok(written) = patch.to_envelope() else { return };
+            let again = Patch::parse(&written).expect("what was written parses");
+            assert_eq!(again.to_envelope().as_ref(), Ok(&written), "writing is stable");
+            assert_eq!(again.ops.len(), patch.ops.len());
+            assert!(patch.notes.len() <= Patch::MAX_NOTES);
+        }
+        Err(error) => {
+            let lines = text.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+            assert!(error.line() <= lines && error.span().end <= text.len() as u64);
+            assert!(error.to_string().len() <= 8 * 1024);
+        }
+    }
+});

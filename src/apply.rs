@@ -1,0 +1,154 @@
+//! The whole road in one place: bytes → parse → plan → prepare → commit → report.
+
+use std::io::Read;
+
+use crate::commit::{self, CommitError, CommitErrorKind, CommitOptions, DiskState};
+use crate::patch::{ParseError, ParseOptions, Patch, ReadError};
+use crate::plan::{Plan, PlanError, PlanOptions};
+use crate::report::{self, Report};
+use crate::workspace::Workspace;
+
+/// How a patch is applied: the options of each stage. Costs nothing by itself.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyOptions {
+    parse: ParseOptions,
+    plan: PlanOptions,
+    commit: CommitOptions,
+    check: bool,
+}
+
+/// Why a patch was not applied: one variant a stage. Each says what is true on the disk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The patch text could not be read; nothing was changed.
+    #[error("the patch could not be read")]
+    Read(#[source] std::io::Error),
+    /// The text is no patch; nothing was changed.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// The patch does not fit the tree; nothing was changed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Preparing or committing failed; the error says what is true on the disk.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+impl ApplyOptions {
+    /// Applies a patch text to a tree: all of it, or nothing.
+    ///
+    /// # Errors
+    /// [`ApplyError`], one variant a stage; only [`ApplyError::Commit`] can follow a write, and it says what was put back.
+    ///
+    /// # Complexity
+    /// Linear in the patch and the files it names.
+    pub fn apply(&self, workspace: &Workspace, patch: &[u8]) -> Result<Report, ApplyError> {
+        self.run(workspace, Patch::parse_with(patch, &self.parse)?)
+    }
+
+    /// As [`ApplyOptions::apply`], reading the patch piece by piece, so that its text is not held twice.
+    ///
+    /// # Errors
+    /// As [`ApplyOptions::apply`], and [`ApplyError::Read`].
+    pub fn apply_from(&self, workspace: &Workspace, patch: impl Read) -> Result<Report, ApplyError> {
+        self.run(workspace, Patch::read(patch, &self.parse)?)
+    }
+
+    fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
+        let notes = std::mem::take(&mut patch.notes);
+        let plan = Plan::new(patch, workspace, &self.plan)?;
+        if self.check {
+            return Ok(Report::planned(plan, notes));
+        }
+        let prepared = commit::prepare(workspace, plan.steps(), &self.commit)?;
+        let outcome = prepared.commit()?;
+        Ok(Report::committed(plan, notes, outcome))
+    }
+
+    /// Sets how the text is parsed. Default: [`ParseOptions::default`].
+    #[must_use]
+    pub fn parse(mut self, options: ParseOptions) -> Self {
+        self.parse = options;
+        self
+    }
+
+    /// Sets how the patch is planned. Default: [`PlanOptions::default`].
+    #[must_use]
+    pub fn plan(mut self, options: PlanOptions) -> Self {
+        self.plan = options;
+        self
+    }
+
+    /// Sets how the plan is committed. Default: [`CommitOptions::default`].
+    #[must_use]
+    pub fn commit(mut self, options: CommitOptions) -> Self {
+        self.commit = options;
+        self
+    }
+
+    /// Sets whether to stop after planning, so that nothing is written. Default: `false`.
+    #[must_use]
+    pub fn check(mut self, check: bool) -> Self {
+        self.check = check;
+        self
+    }
+}
+
+/// What is true on the disk after an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterError {
+    /// Nothing was changed: the patch is refused.
+    Refused,
+    /// The system failed; everything was put back.
+    RolledBack,
+    /// Something could not be put back; the error says what.
+    Incomplete,
+}
+
+impl ApplyError {
+    /// What is true on the disk.
+    #[must_use]
+    pub fn state(&self) -> AfterError {
+        match self {
+            ApplyError::Read(_) => AfterError::RolledBack,
+            ApplyError::Parse(_) | ApplyError::Plan(_) => AfterError::Refused,
+            ApplyError::Commit(error) => match (error.state(), error.kind()) {
+                (DiskState::Incomplete(_), _) => AfterError::Incomplete,
+                (DiskState::Untouched, kind) if !matches!(kind, CommitErrorKind::Io { .. }) => AfterError::Refused,
+                _ => AfterError::RolledBack,
+            },
+        }
+    }
+
+    /// The whole story for people and models: what, where, what to do next. At most 8 KiB.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        match self {
+            ApplyError::Read(error) => format!("the patch could not be read: {error}; nothing was changed"),
+            ApplyError::Parse(error) => format!("this is no patch that can be applied; nothing was changed\n{error}"),
+            ApplyError::Plan(error) => report::refusal(error),
+            ApplyError::Commit(error) => error.to_string(),
+        }
+    }
+
+    /// The error as one JSON object, in the form of [`Report::json`].
+    #[must_use]
+    pub fn json(&self) -> String {
+        match (self, self.state()) {
+            (ApplyError::Plan(error), _) => report::refused(error),
+            (_, AfterError::Refused) => report::stopped("refused", self.explain()),
+            (_, AfterError::RolledBack) => report::stopped("rolled-back", self.explain()),
+            (_, AfterError::Incomplete) => report::stopped("incomplete", self.explain()),
+        }
+    }
+}
+
+impl From<ReadError> for ApplyError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Io(error) => ApplyError::Read(error),
+            ReadError::Parse(error) => ApplyError::Parse(error),
+        }
+    }
+}

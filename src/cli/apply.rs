@@ -1,0 +1,179 @@
+//! `apply_patch`, `restitch apply` and `restitch check`.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+
+use crate::cli::args::{AmbiguousArg, Profile, ReadArg, TierArg};
+use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, output};
+use crate::{
+    AfterError, ApplyError, ApplyOptions, DiffOptions, Expectations, ParseOptions, PlanOptions, Report, Workspace,
+};
+
+pub(super) const ABOUT: &str = "Applies a patch to the files below the current directory: all of it, or nothing at all";
+
+pub(super) const HELP: &str = "\
+The patch looks like this (lines that begin with a space are context, - removes, + adds):
+
+    *** Begin Patch
+    *** Update File: src/greet.py
+    @@ def greet(name):
+    -    print('Hi ' + name)
+    +    print(f'Hello, {name}!')
+    *** Add File: notes.txt
+    +made by a patch
+    *** Delete File: old.txt
+    *** End Patch
+
+Exit status: 0 done; 1 the patch is refused and nothing changed; 2 wrong use; 3 an I/O error, everything put back;
+4 something could not be put back (it says what).";
+
+/// Flags of the program.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// The patch; read from standard input when it is not given
+    #[arg(value_name = "PATCH")]
+    patch: Option<OsString>,
+
+    /// The root: paths of the patch are relative to it and cannot leave it [default: the current directory]
+    #[arg(short = 'C', long = "directory", value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Plan, say what would happen, write nothing
+    #[arg(long)]
+    check: bool,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+
+    /// Print a unified diff of the changes
+    #[arg(long)]
+    diff: bool,
+
+    /// The preset of rules
+    #[arg(long, value_enum, default_value_t)]
+    profile: Profile,
+
+    /// The loosest comparison of lines allowed [default: unicode]
+    #[arg(long, value_enum, value_name = "TIER")]
+    tier: Option<TierArg>,
+
+    /// What to do when a hunk fits in several places [default: refuse]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    ambiguous: Option<AmbiguousArg>,
+
+    /// Refuse the patch unless PATH still holds what was read (the hash that `restitch read` prints); may be repeated
+    #[arg(long, value_name = "PATH=HASH")]
+    read: Vec<ReadArg>,
+
+    /// Refuse to touch paths that match this glob; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    protect: Vec<String>,
+}
+
+impl Args {
+    /// The same, writing nothing.
+    pub(super) fn checking(self) -> Self {
+        Args { check: true, ..self }
+    }
+}
+
+/// Runs the program and returns its exit code.
+pub(super) fn run(args: &Args) -> u8 {
+    match go(args) {
+        Ok(code) => code,
+        Err(Stop::Usage(text)) => {
+            output::err(&format!("error: {text}\n"));
+            USAGE
+        }
+        Err(Stop::Apply(error)) => refuse(args, &error),
+    }
+}
+
+enum Stop {
+    Usage(String),
+    Apply(ApplyError),
+}
+
+impl From<ApplyError> for Stop {
+    fn from(error: ApplyError) -> Self {
+        Stop::Apply(error)
+    }
+}
+
+fn go(args: &Args) -> Result<u8, Stop> {
+    let options = options(args)?;
+    let root = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+    let workspace = Workspace::open(&root)
+        .map_err(|error| Stop::Usage(format!("the root `{}` cannot be opened: {error}", root.display())))?;
+    let report = match &args.patch {
+        Some(text) => options.apply(&workspace, text.as_encoded_bytes())?,
+        None => {
+            let stdin = io::stdin().lock();
+            if stdin.is_terminal() {
+                output::err("reading the patch from the terminal; end it with Ctrl-D\n");
+            }
+            options.apply_from(&workspace, stdin)?
+        }
+    };
+    // The files are as the patch wants them: a report that cannot be written does not make that a failure.
+    if let Err(error) = print(args, &report) {
+        output::err(&format!("the patch is applied, but the report could not be written: {error}\n"));
+    }
+    Ok(DONE)
+}
+
+fn options(args: &Args) -> Result<ApplyOptions, Stop> {
+    let mut policy = args.profile.policy();
+    if let Some(tier) = args.tier {
+        policy = policy.loosest_tier(tier.into());
+    }
+    if let Some(ambiguous) = args.ambiguous {
+        policy = policy.ambiguity(ambiguous.into());
+    }
+    policy = policy.protected(args.protect.iter().cloned());
+    let mut expect = Expectations::new();
+    for read in &args.read {
+        expect = expect
+            .digest(&read.path, read.digest)
+            .map_err(|error| Stop::Usage(format!("--read `{}`: {error}", read.path)))?;
+    }
+    let parse = match args.profile {
+        Profile::Default => ParseOptions::default(),
+        Profile::Codex => ParseOptions::codex(),
+    };
+    Ok(ApplyOptions::default()
+        .parse(parse)
+        .plan(PlanOptions::default().policy(policy).expectations(expect))
+        .check(args.check))
+}
+
+fn print(args: &Args, report: &Report) -> io::Result<()> {
+    let diff = DiffOptions::default();
+    let bytes = match (args.json, args.diff) {
+        (true, true) => report.json_with_diff(&diff).into_bytes(),
+        (true, false) => report.json().into_bytes(),
+        (false, true) => [report.text().into_bytes(), b"\n".to_vec(), report.diff(&diff)].concat(),
+        (false, false) => report.text().into_bytes(),
+    };
+    for warning in report.warnings() {
+        output::err(&format!("warning: {warning}\n"));
+    }
+    output::out(&bytes)
+}
+
+/// Says why a patch was not applied; the exit code says what is true on the disk.
+fn refuse(args: &Args, error: &ApplyError) -> u8 {
+    if args.json {
+        // What cannot be written is told by the exit code alone.
+        let _unheard = output::out(error.json().as_bytes());
+    } else {
+        output::err(&format!("error: {}\n", error.explain().trim_end()));
+    }
+    match error.state() {
+        AfterError::Refused => REFUSED,
+        AfterError::RolledBack => ROLLED_BACK,
+        AfterError::Incomplete => INCOMPLETE,
+    }
+}

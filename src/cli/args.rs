@@ -1,0 +1,84 @@
+//! Values of flags that several programs share.
+
+use std::str::FromStr;
+
+use crate::{Ambiguity, Digest, Policy, Tier};
+
+/// `--profile`: the preset of rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Profile {
+    /// Refuse what is ambiguous; keep what the patch does not name
+    #[default]
+    Default,
+    /// Leave what the reference tool leaves: first match wins, overwrite, always a final newline
+    Codex,
+}
+
+impl Profile {
+    pub(super) fn policy(self) -> Policy {
+        match self {
+            Profile::Default => Policy::default(),
+            Profile::Codex => Policy::codex(),
+        }
+    }
+}
+
+/// `--tier`: the loosest comparison allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum TierArg {
+    /// Bytes are equal
+    Exact,
+    /// White space at the end may differ
+    TrimEnd,
+    /// White space at both ends may differ
+    Trim,
+    /// Typographic characters may differ too
+    Unicode,
+}
+
+impl From<TierArg> for Tier {
+    fn from(tier: TierArg) -> Tier {
+        match tier {
+            TierArg::Exact => Tier::Exact,
+            TierArg::TrimEnd => Tier::TrimEnd,
+            TierArg::Trim => Tier::Trim,
+            TierArg::Unicode => Tier::Unicode,
+        }
+    }
+}
+
+/// `--ambiguous`: what to do when a hunk fits in several places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum AmbiguousArg {
+    /// Refuse and name the places
+    Refuse,
+    /// Take the first
+    First,
+}
+
+impl From<AmbiguousArg> for Ambiguity {
+    fn from(arg: AmbiguousArg) -> Ambiguity {
+        match arg {
+            AmbiguousArg::Refuse => Ambiguity::Refuse,
+            AmbiguousArg::First => Ambiguity::First,
+        }
+    }
+}
+
+/// `--read PATH=HASH`: what the caller read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReadArg {
+    pub(super) path: String,
+    pub(super) digest: Digest,
+}
+
+impl FromStr for ReadArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (path, hash) =
+            text.rsplit_once('=').ok_or("write it PATH=HASH, with the hash that `restitch read` prints")?;
+        let digest = hash.parse().map_err(|e| format!("`{hash}` is no content hash: {e}"))?;
+        Ok(ReadArg { path: path.to_owned(), digest })
+    }
+}

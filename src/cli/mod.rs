@@ -1,0 +1,74 @@
+//! The programs' common part: arguments in, one library call, text and exit code out. Not part of the library's API.
+
+mod apply;
+mod args;
+mod output;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Done.
+const DONE: u8 = 0;
+/// The patch is refused; nothing changed.
+const REFUSED: u8 = 1;
+/// Wrong use of the command line.
+const USAGE: u8 = 2;
+/// An input/output error during the commit; everything was put back.
+const ROLLED_BACK: u8 = 3;
+/// Something could not be put back.
+const INCOMPLETE: u8 = 4;
+
+/// Safe patches and fast search for coding agents and scripts.
+#[derive(Debug, Parser)]
+#[command(name = "restitch", version, about, max_term_width = 100, arg_required_else_help = true)]
+struct Restitch {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Apply a patch: all of it or nothing (the same program as `apply_patch`)
+    Apply(apply::Args),
+    /// Say whether a patch would apply, and what it would change; writes nothing
+    Check(apply::Args),
+}
+
+/// `apply_patch [PATCH]`: applies a patch given as the argument or on standard input.
+#[derive(Debug, Parser)]
+#[command(name = "apply_patch", version, about = apply::ABOUT, after_help = apply::HELP, max_term_width = 100)]
+struct ApplyPatch {
+    #[command(flatten)]
+    args: apply::Args,
+}
+
+/// Runs the program `restitch`, or `apply_patch` when it was started under that name (or `applypatch`).
+#[must_use]
+pub fn restitch(words: Vec<OsString>) -> ExitCode {
+    let named = words.first().map(std::path::Path::new).and_then(|path| path.file_stem()).unwrap_or_default();
+    if named == "apply_patch" || named == "applypatch" {
+        return apply_patch(words);
+    }
+    let code = match Restitch::try_parse_from(words) {
+        Ok(Restitch { command: Command::Apply(args) }) => apply::run(&args),
+        Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
+        Err(error) => output::usage(&error),
+    };
+    ExitCode::from(code)
+}
+
+/// Runs the program `apply_patch`.
+#[must_use]
+pub fn apply_patch(words: Vec<OsString>) -> ExitCode {
+    // The common call has no argument at all: it need not pay for building the command line parser.
+    if words.len() <= 1 {
+        return ExitCode::from(apply::run(&apply::Args::default()));
+    }
+    let code = match ApplyPatch::try_parse_from(words) {
+        Ok(ApplyPatch { args }) => apply::run(&args),
+        Err(error) => output::usage(&error),
+    };
+    ExitCode::from(code)
+}

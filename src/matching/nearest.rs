@@ -1,0 +1,120 @@
+//! The place that is nearest to a hunk that fits nowhere. For messages only.
+
+use std::collections::HashMap;
+
+use super::fold;
+use crate::text::LineIndex;
+
+/// Lines of a hunk that are compared; a longer hunk is told by its first ones.
+const COMPARED: usize = 1_024;
+/// Occurrences of one line in the hunk that are taken into account.
+const REPEATS: usize = 4;
+/// Weight of a line: its length, within bounds, so that a brace says less than a sentence.
+const WEIGHT_MAX: usize = 48;
+
+/// The nearest place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Nearest {
+    /// The line of the file where the hunk would begin.
+    pub(crate) at: usize,
+    /// Index of the first old line that differs there.
+    pub(crate) differs: usize,
+}
+
+/// Finds the place where most of the hunk's text stands at the distance it has in the hunk; when no line of it is
+/// anywhere, the line most like its longest one.
+///
+/// # Complexity
+/// Linear in the file; memory linear in the hunk.
+pub(crate) fn nearest(text: &LineIndex<'_>, old: &[&[u8]], low: usize) -> Option<Nearest> {
+    let at = by_equal_lines(text, old, low).or_else(|| by_likeness(text, old))?;
+    let same = old.iter().zip(text.lines_from(at)).take_while(|(want, line)| fold::trim(want) == fold::trim(line));
+    let differs = same.count();
+    Some(Nearest { at, differs: differs.min(old.len().saturating_sub(1)) })
+}
+
+/// Sums up, for each place, the weights of the lines that are equal there. A place is settled once the hunk's last
+/// line has been compared, so as many sums are kept as the hunk has lines.
+fn by_equal_lines(text: &LineIndex<'_>, old: &[&[u8]], low: usize) -> Option<usize> {
+    let old = &old[..old.len().min(COMPARED)];
+    let mut positions: HashMap<&[u8], Vec<usize>> = HashMap::with_capacity(old.len());
+    for (k, line) in old.iter().enumerate() {
+        let of_line = positions.entry(fold::trim(line)).or_default();
+        if of_line.len() < REPEATS {
+            of_line.push(k);
+        }
+    }
+    let mut sums = vec![0_usize; old.len()];
+    // The best place so far: its weight, whether it lies where the hunk is looked for first, and its line.
+    let mut best: Option<(usize, bool, usize)> = None;
+    let mut settle = |sum: usize, at: usize| {
+        let is_better = best.is_none_or(|(most, below, _)| (sum, at >= low) > (most, below));
+        if sum > 0 && is_better {
+            best = Some((sum, at >= low, at));
+        }
+    };
+    for (i, line) in text.lines_from(0).enumerate() {
+        let line = fold::trim(line);
+        for &k in positions.get(line).map_or(&[][..], Vec::as_slice) {
+            if let Some(at) = i.checked_sub(k) {
+                sums[at % old.len()] += line.len().min(WEIGHT_MAX);
+            }
+        }
+        if let Some(at) = (i + 1).checked_sub(old.len()) {
+            settle(std::mem::take(&mut sums[at % old.len()]), at);
+        }
+    }
+    for at in (text.len() + 1).saturating_sub(old.len())..text.len() {
+        settle(sums[at % old.len()], at);
+    }
+    best.map(|(_, _, at)| at)
+}
+
+/// The place where the longest line of the hunk meets the line that shares most of its beginning and end.
+fn by_likeness(text: &LineIndex<'_>, old: &[&[u8]]) -> Option<usize> {
+    let (k, want) = old.iter().map(|line| fold::trim(line)).enumerate().max_by_key(|(_, line)| line.len())?;
+    most_alike(text, want).map(|line| line.saturating_sub(k))
+}
+
+/// The line most like `want`, if one shares at least half of its text with it.
+pub(crate) fn most_alike(text: &LineIndex<'_>, want: &[u8]) -> Option<usize> {
+    let want = fold::trim(want);
+    let alike = |line: &[u8]| {
+        let line = fold::trim(line);
+        let front = want.iter().zip(line).take_while(|(a, b)| a == b).count();
+        let rest = want.iter().rev().zip(line.iter().rev()).take_while(|(a, b)| a == b).count();
+        let shared = (front + rest).min(want.len()).min(line.len());
+        (2 * shared >= want.len().max(line.len())).then_some((shared * 1_024) / want.len().max(line.len()).max(1))
+    };
+    let scored =
+        text.lines_from(0).enumerate().filter_map(|(i, line)| Some((alike(line).filter(|&score| score > 0)?, i)));
+    scored.max_by_key(|&(score, i)| (score, std::cmp::Reverse(i))).map(|(_, i)| i)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nearest_to(text: &str, old: &[&str], low: usize) -> Option<(usize, usize)> {
+        let old: Vec<&[u8]> = old.iter().map(|line| line.as_bytes()).collect();
+        nearest(&LineIndex::new(text.as_bytes()), &old, low).map(|found| (found.at, found.differs))
+    }
+
+    #[test]
+    fn the_nearest_place_shares_most_text() {
+        let text = "fn a() {\n    one();\n    two();\n}\nfn b() {\n    one();\n    three();\n}\n";
+        type Case<'c> = (&'c [&'c str], usize, Option<(usize, usize)>);
+        let table: &[Case<'_>] = &[
+            (&["    one();", "    tow();", "}"], 0, Some((1, 1))),
+            (&["    one();", "    tow();", "}"], 4, Some((5, 1))),
+            (&["fn b() {", "    two();"], 0, Some((4, 1))),
+            (&["    thre();"], 0, Some((6, 0))),
+            (&["x", "    thre();"], 0, Some((5, 0))),
+            (&["nothing like it at all"], 0, None),
+            (&["    three();", "}", "more"], 0, Some((6, 2))),
+        ];
+        for &(old, low, want) in table {
+            assert_eq!(nearest_to(text, old, low), want, "{old:?}");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The tree as the patch has made it so far, in memory: each operation sees what those above it did.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use rapidhash::fast::RandomState;
+
+use crate::path::RelPath;
+use crate::plan::error::FailureKind;
+use crate::plan::{After, Before, NewContent, Step};
+use crate::text::Spliced;
+use crate::workspace::{FileData, Loaded, Source, SourceError, State};
+
+/// How many links of moved links a path may lead through.
+const MAX_LINKS: usize = 40;
+
+type Map<K, V> = HashMap<K, V, RandomState>;
+
+/// What stands at a path now, in the overlay.
+#[derive(Clone, Debug)]
+pub(super) enum Now {
+    Absent,
+    File(File),
+    /// A symbolic link and the path it stood at before the patch.
+    Link {
+        target: Vec<u8>,
+        origin: RelPath,
+    },
+}
+
+/// A regular file in the overlay.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    /// The path its inode stood at before the patch; `None` when the patch made it.
+    pub(super) origin: Option<RelPath>,
+    /// The path whose file gives its mode and attributes, when it has no origin.
+    pub(super) like: Option<RelPath>,
+    /// Permission bits that the patch sets.
+    pub(super) mode: Option<u32>,
+    /// The content that `spliced` points into.
+    pub(super) base: Arc<Vec<u8>>,
+    /// The new content; `None` while it is the base.
+    pub(super) spliced: Option<Spliced>,
+}
+
+impl File {
+    /// The content as one buffer; shared while it is unchanged.
+    pub(super) fn bytes(&self) -> Arc<Vec<u8>> {
+        match &self.spliced {
+            None => Arc::clone(&self.base),
+            Some(spliced) => Arc::new(spliced.to_vec(&self.base)),
+        }
+    }
+
+    /// Length of the content in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.spliced.as_ref().map_or(self.base.len(), Spliced::len)
+    }
+}
+
+/// What an operation finds at a path.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A path the overlay may change: its slot.
+    Slot(usize),
+    /// A directory, on the disk or made by the patch.
+    Dir,
+    /// Something that must not be opened.
+    Special(&'static str),
+}
+
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) path: RelPath,
+    pub(super) before: Before,
+    pub(super) now: Now,
+    /// The patch deleted what stood here, so an Add is a replacement.
+    pub(super) deleted: bool,
+    /// An operation on it failed: later ones are not judged.
+    pub(super) poisoned: bool,
+}
+
+/// The overlay. Memory: one slot a path that was looked at.
+pub(super) struct Overlay<'s, S: ?Sized> {
+    source: &'s S,
+    slots: Vec<Slot>,
+    by_path: Map<RelPath, usize>,
+    /// Directories that hold a file made by the patch.
+    made_dirs: HashSet<RelPath, RandomState>,
+    /// Device and inode of files with several names, to notice two names of one file.
+    shared: HashSet<(u64, u64), RandomState>,
+}
+
+impl<'s, S: Source + ?Sized> Overlay<'s, S> {
+    pub(super) fn new(source: &'s S) -> Self {
+        Overlay {
+            source,
+            slots: Vec::new(),
+            by_path: Map::default(),
+            made_dirs: HashSet::default(),
+            shared: HashSet::default(),
+        }
+    }
+
+    pub(super) fn source(&self) -> &'s S {
+        self.source
+    }
+
+    pub(super) fn slot(&self, slot: usize) -> &Slot {
+        &self.slots[slot]
+    }
+
+    pub(super) fn slot_mut(&mut self, slot: usize) -> &mut Slot {
+        &mut self.slots[slot]
+    }
+
+    /// What stands at `path`; a link at its end is not followed.
+    pub(super) fn look(&mut self, path: &RelPath) -> Result<Found, FailureKind> {
+        let mut path = path.clone();
+        for _ in 0..MAX_LINKS {
+            match self.blocked(&path)? {
+                Way::Clear => return self.look_at(&path),
+                Way::Gone => return Ok(Found::Slot(self.absent(path))),
+                Way::Through(next) => path = next,
+            }
+        }
+        Err(FailureKind::Source(SourceError::LinkLoop))
+    }
+
+    /// What the link in `slot` leads to, through as many links as it takes.
+    pub(super) fn follow(&mut self, slot: usize) -> Result<Found, FailureKind> {
+        let mut slot = slot;
+        for _ in 0..MAX_LINKS {
+            let Now::Link { target, origin } = &self.slots[slot].now else {
+                return Ok(Found::Slot(slot));
+            };
+            let next = if *origin == self.slots[slot].path {
+                self.source.follow(origin).map_err(FailureKind::Source)?
+            } else {
+                relink(&self.slots[slot].path, target, "").ok_or(FailureKind::Source(SourceError::Outside))?
+            };
+            match self.look(&next)? {
+                Found::Slot(next) => slot = next,
+                other => return Ok(other),
+            }
+        }
+        Err(FailureKind::Source(SourceError::LinkLoop))
+    }
+
+    /// Whether the patch has changed what the directories of `path` are.
+    fn blocked(&self, path: &RelPath) -> Result<Way, FailureKind> {
+        let Some(parent) = path.parent() else { return Ok(Way::Clear) };
+        if self.slots.is_empty() || self.made_dirs.contains(&parent) {
+            return Ok(Way::Clear);
+        }
+        let text = path.as_str();
+        for (end, _) in text.match_indices('/') {
+            let Ok(dir) = RelPath::new(&text.as_bytes()[..end]) else { continue };
+            let Some(&slot) = self.by_path.get(&dir) else { continue };
+            return match &self.slots[slot].now {
+                Now::File(_) => Err(FailureKind::Source(SourceError::NotADirectory(dir.to_string()))),
+                Now::Link { target, origin } if *origin != dir => relink(&dir, target, &text[end + 1..])
+                    .map(Way::Through)
+                    .ok_or(FailureKind::Source(SourceError::Outside)),
+                Now::Link { .. } => continue,
+                Now::Absent if matches!(self.slots[slot].before, Before::Absent) => continue,
+                Now::Absent => Ok(Way::Gone),
+            };
+        }
+        Ok(Way::Clear)
+    }
+
+    fn look_at(&mut self, path: &RelPath) -> Result<Found, FailureKind> {
+        if let Some(&slot) = self.by_path.get(path) {
+            return Ok(Found::Slot(slot));
+        }
+        if self.made_dirs.contains(path) {
+            return Ok(Found::Dir);
+        }
+        let Loaded { path, state } = self.source.load(path).map_err(FailureKind::Source)?;
+        if let Some(&slot) = self.by_path.get(&path) {
+            return Ok(Found::Slot(slot));
+        }
+        if self.made_dirs.contains(&path) {
+            return Ok(Found::Dir);
+        }
+        Ok(match state {
+            State::Dir => Found::Dir,
+            State::Special(what) => Found::Special(what),
+            State::Absent => Found::Slot(self.absent(path)),
+            State::Link(target) => {
+                let now = Now::Link { target: target.clone(), origin: path.clone() };
+                Found::Slot(self.insert(path, Before::Link(target), now))
+            }
+            State::File(data) => Found::Slot(self.insert_file(path, data)),
+        })
+    }
+
+    fn absent(&mut self, path: RelPath) -> usize {
+        match self.by_path.get(&path) {
+            Some(&slot) => slot,
+            None => self.insert(path, Before::Absent, Now::Absent),
+        }
+    }
+
+    fn insert_file(&mut self, path: RelPath, data: Arc<FileData>) -> usize {
+        let stamp = data.stamp;
+        let file =
+            File { origin: Some(path.clone()), like: None, mode: None, base: Arc::clone(&data.bytes), spliced: None };
+        let slot = self.insert(path, Before::File(data), Now::File(file));
+        if stamp.links > 1 {
+            self.shared.insert((stamp.dev, stamp.ino));
+        }
+        slot
+    }
+
+    fn insert(&mut self, path: RelPath, before: Before, now: Now) -> usize {
+        let slot = self.slots.len();
+        self.by_path.insert(path.clone(), slot);
+        self.slots.push(Slot { path, before, now, deleted: false, poisoned: false });
+        slot
+    }
+
+    /// Another path of this patch that names the same file as `slot` and is edited already.
+    pub(super) fn edited_twin(&self, slot: usize) -> Option<&RelPath> {
+        let Before::File(data) = &self.slots[slot].before else { return None };
+        let id = (data.stamp.dev, data.stamp.ino);
+        if !self.shared.contains(&id) {
+            return None;
+        }
+        let same = |other: &Slot| matches!(&other.before, Before::File(b) if (b.stamp.dev, b.stamp.ino) == id);
+        let mut others = self.slots.iter().enumerate().filter(|(i, other)| *i != slot && same(other) && edited(other));
+        others.next().map(|(_, other)| &other.path)
+    }
+
+    /// Puts a file or link at the path of `slot` and remembers its directories.
+    pub(super) fn put(&mut self, slot: usize, now: Now) {
+        self.slots[slot].now = now;
+        let mut dir = self.slots[slot].path.parent();
+        while let Some(path) = dir {
+            dir = path.parent();
+            if !self.made_dirs.insert(path) {
+                break;
+            }
+        }
+    }
+
+    /// The net effect: one step for each path that is not what it was.
+    pub(super) fn into_steps(self) -> Vec<Step> {
+        self.slots.into_iter().filter_map(Slot::into_step).collect()
+    }
+}
+
+enum Way {
+    /// Nothing on the way was touched.
+    Clear,
+    /// A directory link or file on the way is gone, so nothing is below it.
+    Gone,
+    /// A link that the patch moved is on the way: go on here.
+    Through(RelPath),
+}
+
+fn edited(slot: &Slot) -> bool {
+    matches!(&slot.now, Now::File(file) if file.spliced.is_some())
+}
+
+/// `rest` below what a link at `link` holding `target` leads to, by the text alone; `None` when that leaves the root.
+fn relink(link: &RelPath, target: &[u8], rest: &str) -> Option<RelPath> {
+    let target = std::str::from_utf8(target).ok().filter(|target| !target.starts_with('/'))?;
+    let mut parts: Vec<&str> = link.parts().collect();
+    parts.pop();
+    for part in target.split('/').chain(rest.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    RelPath::new(parts.join("/").as_bytes()).ok()
+}
+
+impl Slot {
+    fn into_step(self) -> Option<Step> {
+        let Slot { path, before, now, .. } = self;
+        let after = match now {
+            Now::Absent if matches!(before, Before::Absent) => return None,
+            Now::Absent => After::Absent,
+            Now::Link { origin, .. } if origin == path => return None,
+            Now::Link { origin, .. } => After::Moved { from: origin },
+            Now::File(file) => file.into_after(&path, &before)?,
+        };
+        Some(Step { path, before, after })
+    }
+}
+
+impl File {
+    fn into_after(self, path: &RelPath, before: &Before) -> Option<After> {
+        let same = self.spliced.as_ref().is_none_or(|spliced| spliced.equals_base(&self.base));
+        if let Some(origin) = self.origin.as_ref().filter(|_| same && self.mode.is_none()) {
+            return (origin != path).then(|| After::Moved { from: origin.clone() });
+        }
+        let spliced = self.spliced.unwrap_or_else(|| {
+            let mut whole = Spliced::default();
+            whole.keep(0..self.base.len());
+            whole
+        });
+        let content = NewContent { base: self.base, spliced };
+        let like = self.origin.or(self.like);
+        let kept = like.as_ref() == Some(path) && self.mode.is_none();
+        if kept && matches!(before, Before::File(data) if content.equals(&data.bytes)) {
+            return None;
+        }
+        Some(After::Content { content, like, mode: self.mode })
+    }
+}

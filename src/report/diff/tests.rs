@@ -1,0 +1,131 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::patch::Patch;
+use crate::plan::PlanOptions;
+use crate::workspace::MemSource;
+
+fn shown(files: &[(&str, &str)], patch: &str) -> String {
+    let source = files.iter().fold(MemSource::new(), |source, (path, text)| source.file(path, text.as_bytes()));
+    let text = format!("*** Begin Patch\n{patch}*** End Patch\n");
+    let plan = Plan::new(Patch::parse(text.as_bytes()).unwrap(), &source, &PlanOptions::default()).unwrap();
+    String::from_utf8(diff(&plan, &DiffOptions::default())).unwrap()
+}
+
+#[test]
+fn each_kind_of_change_has_its_git_form() {
+    let head = |old: &str, new: &str| format!("diff --git a/{old} b/{new}\n");
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, String);
+    let cases: &[Case<'_>] = &[
+        (
+            &[("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")],
+            "*** Update File: a\n@@\n-1\n+one\n@@\n-9\n+nine\n",
+            head("a", "a")
+                + "--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+nine\n",
+        ),
+        (
+            &[("a", "1\n2\n3\n4\n5\n6\n7\n8\n")],
+            "*** Update File: a\n@@\n-1\n+one\n@@\n-8\n+eight\n",
+            head("a", "a") + "--- a/a\n+++ b/a\n@@ -1,8 +1,8 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n",
+        ),
+        (
+            &[],
+            "*** Add File: n\n+x\n",
+            head("n", "n") + "new file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n",
+        ),
+        (&[], "*** Add File: n\n", head("n", "n") + "new file mode 100644\n"),
+        (
+            &[("o", "x\ny")],
+            "*** Delete File: o\n",
+            head("o", "o")
+                + "deleted file mode 100644\n--- a/o\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-y\n\\ No newline at end of file\n",
+        ),
+        (
+            &[("o", "x\n")],
+            "*** Update File: o\n*** Move to: d/n\n",
+            head("o", "d/n") + "similarity index 100%\nrename from o\nrename to d/n\n",
+        ),
+        (
+            &[("o", "x\n")],
+            "*** Update File: o\n*** Move to: n\n@@\n-x\n+y\n",
+            head("o", "n") + "rename from o\nrename to n\n--- a/o\n+++ b/n\n@@ -1 +1 @@\n-x\n+y\n",
+        ),
+        (
+            &[("a b", "x\n")],
+            "*** Update File: a b\n@@\n-x\n+y\n",
+            head("a b", "a b") + "--- a/a b\t\n+++ b/a b\t\n@@ -1 +1 @@\n-x\n+y\n",
+        ),
+        (
+            &[("a", "x")],
+            "*** Update File: a\n@@\n x\n+y\n",
+            head("a", "a")
+                + "--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n-x\n\\ No newline at end of file\n+x\n+y\n\\ No newline at end of file\n",
+        ),
+    ];
+    for (files, patch, want) in cases {
+        assert_eq!(&shown(files, patch), want, "{patch}");
+    }
+}
+
+#[test]
+fn odd_names_are_quoted_as_git_quotes_them() {
+    for (name, want) in
+        [("plain", "plain"), ("a\"b", "\"a\\\"b\""), ("a\tb", "\"a\\tb\""), ("a\\b", "\"a\\\\b\""), ("é", "é")]
+    {
+        assert_eq!(quoted(name), want);
+    }
+}
+
+#[test]
+fn a_diff_over_its_bound_is_cut_and_says_so() {
+    let body: String = (0..1000).map(|n| format!("+line {n}\n")).collect();
+    let text = format!("*** Begin Patch\n*** Add File: n\n{body}*** End Patch\n");
+    let plan = Plan::new(Patch::parse(text.as_bytes()).unwrap(), &MemSource::new(), &PlanOptions::default()).unwrap();
+    let cut = diff(&plan, &DiffOptions::default().max_bytes(500));
+    assert!(cut.len() < 600 && cut.ends_with(b"... the diff was cut at 500 bytes\n"));
+}
+
+/// A content made of stretches of `old` and fresh lines, and the same as text.
+fn spliced(old: &str, cuts: &[(usize, usize)], fresh: &[String]) -> NewContent {
+    let starts: Vec<usize> = std::iter::once(0).chain(old.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let mut out = crate::text::Spliced::default();
+    let mut at = 0;
+    for ((from, len), fresh) in cuts.iter().zip(fresh) {
+        let from = starts[from % starts.len()].max(at);
+        let to = starts.get(starts.partition_point(|s| *s < from) + len).copied().unwrap_or(old.len()).max(from);
+        out.keep(at..from);
+        out.add(fresh.as_bytes());
+        at = to;
+    }
+    out.keep(at..old.len());
+    NewContent { base: std::sync::Arc::new(old.as_bytes().to_vec()), spliced: out }
+}
+
+proptest! {
+    /// The diff of any replaced stretches, applied by another implementation, makes the new text.
+    #[test]
+    fn another_implementation_applies_the_diff(
+        lines in prop::collection::vec("[a-c]{0,2}", 0..30),
+        closed in any::<bool>(),
+        cuts in prop::collection::vec((0usize..40, 0usize..4), 0..4),
+        fresh in prop::collection::vec("([a-c]{0,2}\n){0,3}[ab]?", 4),
+        context in 0usize..5,
+    ) {
+        let mut old = lines.join("\n");
+        if closed && !old.is_empty() {
+            old.push('\n');
+        }
+        let content = spliced(&old, &cuts, &fresh);
+        let new = content.to_vec();
+        let mut out = Vec::new();
+        let base = std::sync::Arc::clone(&content.base);
+        body(&mut out, Some("f"), Some("f"), &base, &content, &DiffOptions::default().context(context));
+        if out.is_empty() {
+            prop_assert_eq!(new, old.as_bytes());
+        } else {
+            let patch = diffy::Patch::from_bytes(&out).unwrap();
+            let got = diffy::apply_bytes(old.as_bytes(), &patch).unwrap();
+            prop_assert_eq!(String::from_utf8_lossy(&got), String::from_utf8_lossy(&new), "{}", String::from_utf8_lossy(&out));
+        }
+    }
+}

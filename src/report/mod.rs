@@ -1,0 +1,91 @@
+//! What happened, as data, text, JSON and diff. Pure: nothing here reads the disk.
+
+mod diff;
+mod failure;
+mod hunk;
+mod json;
+mod text;
+
+pub use self::diff::DiffOptions;
+pub(crate) use self::failure::refusal;
+pub(crate) use self::json::{refused, stopped};
+
+use crate::commit::Outcome;
+use crate::patch::Note;
+use crate::plan::{FileChange, Plan};
+
+/// What a patch did, or would do.
+#[derive(Debug)]
+pub struct Report {
+    plan: Plan,
+    notes: Vec<Note>,
+    outcome: Option<Outcome>,
+}
+
+impl Report {
+    /// The report of a plan that was not committed.
+    #[must_use]
+    pub fn planned(plan: Plan, notes: Vec<Note>) -> Self {
+        Report { plan, notes, outcome: None }
+    }
+
+    /// The report of a committed plan.
+    #[must_use]
+    pub fn committed(plan: Plan, notes: Vec<Note>, outcome: Outcome) -> Self {
+        Report { plan, notes, outcome: Some(outcome) }
+    }
+
+    /// What each operation did, in the order of the patch.
+    #[must_use]
+    pub fn changes(&self) -> &[FileChange] {
+        self.plan.changes()
+    }
+
+    /// What was accepted besides the grammar.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The plan behind the report.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What the commit says; `None` when the plan was only checked.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// What was special about the commit, one sentence each: a file written in place, an attribute that could not be kept.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let notes = self.outcome.iter().flat_map(|outcome| &outcome.notes);
+        notes.filter_map(text::warning).collect()
+    }
+
+    /// The success lines that drop-in users expect: `A`, `M` and `D` with the paths as the patch wrote them.
+    #[must_use]
+    pub fn text(&self) -> String {
+        text::success(self)
+    }
+
+    /// A git-style unified diff of everything that changed.
+    #[must_use]
+    pub fn diff(&self, options: &DiffOptions) -> Vec<u8> {
+        diff::diff(&self.plan, options)
+    }
+
+    /// One JSON object; its form is documented in the source of this crate's `report::json` and is versioned.
+    #[must_use]
+    pub fn json(&self) -> String {
+        json::report(self, None)
+    }
+
+    /// As [`Report::json`], with the diff as a text field.
+    #[must_use]
+    pub fn json_with_diff(&self, options: &DiffOptions) -> String {
+        json::report(self, Some(&self.diff(options)))
+    }
+}

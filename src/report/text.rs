@@ -1,0 +1,49 @@
+//! The success lines.
+
+use std::collections::HashSet;
+
+use crate::commit::CommitNote;
+use crate::plan::{Change, FileChange};
+use crate::report::Report;
+
+/// The drop-in form: a headline, then added, modified and deleted paths, each path once a letter. A moved file is
+/// named by its new path, as the reference tool does.
+pub(super) fn success(report: &Report) -> String {
+    let headline = match report.outcome() {
+        Some(_) => "Success. Updated the following files:\n",
+        None => "The patch applies. It would update the following files:\n",
+    };
+    let mut out = String::from(headline);
+    for (change, letter) in [(Change::Add, 'A'), (Change::Update, 'M'), (Change::Delete, 'D')] {
+        let mut seen = HashSet::new();
+        for file in report.changes().iter().filter(|file| file.change == change) {
+            let path = shown(file);
+            if seen.insert(path) {
+                out.push(letter);
+                out.push(' ');
+                out.push_str(path);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+fn shown(file: &FileChange) -> &str {
+    file.moved_to.as_deref().unwrap_or(&file.path)
+}
+
+/// What a user of the file may trip over later; that an edit of a hard-linked file is made in place is not among it.
+pub(super) fn warning(note: &CommitNote) -> Option<String> {
+    match note {
+        CommitNote::WrittenInPlace(_) => None,
+        CommitNote::NotLocked => {
+            Some("this file system knows no locks, so other programs were not kept out meanwhile".to_owned())
+        }
+        CommitNote::OwnerNotKept(path) => Some(format!("{path} belongs to you now: its owner could not be kept")),
+        CommitNote::AttributeNotKept(path, name) => {
+            Some(format!("{path} has lost its extended attribute `{name}`: the system does not let it be set"))
+        }
+        CommitNote::TemporaryLeft(path) => Some(format!("the temporary file {path} could not be removed")),
+    }
+}

@@ -1,0 +1,11 @@
+//! The integration suite: one binary, one module a theme.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests build trees on the disk and run programs")]
+
+/// The chain as a library: properties over random trees and patches.
+mod chain;
+/// The programs as a user meets them: flags, exit codes, texts.
+mod cli;
+/// The layers of the crate, read from its sources.
+mod layers;
+/// Trees on the disk and programs run in them.
+mod support;
