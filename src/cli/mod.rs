@@ -1,5 +1,7 @@
 //! The programs' common part: arguments in, one library call, text and exit code out. Not part of the library's API.
 
+#[cfg(feature = "harness")]
+mod agent;
 mod apply;
 mod args;
 mod output;
@@ -32,6 +34,10 @@ struct Restitch {
 enum Command {
     /// Apply a patch: all of it or nothing (the same program as `apply_patch`)
     Apply(apply::Args),
+    /// Run and make agents: a directory of files is an agent
+    #[cfg(feature = "harness")]
+    #[command(subcommand)]
+    Agent(agent::Command),
     /// Say whether a patch would apply, and what it would change; writes nothing
     Check(apply::Args),
 }
@@ -54,6 +60,8 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
     let code = match Restitch::try_parse_from(words) {
         Ok(Restitch { command: Command::Apply(args) }) => apply::run(&args),
         Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
+        #[cfg(feature = "harness")]
+        Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)

@@ -5,12 +5,15 @@
 mod answer;
 pub mod approval;
 pub mod compaction;
+pub mod credentials;
 pub mod limits;
 pub mod manifest;
 pub mod model;
+pub mod prompt;
 pub mod repeats;
 mod run;
 pub mod session;
+pub mod skills;
 #[cfg(test)]
 mod testkit;
 pub mod tools;

@@ -133,12 +133,16 @@ pub enum CassetteMode {
 pub enum Reasoning {
     /// Not at all.
     None,
+    /// As little as it can.
+    Minimal,
     /// A little.
     Low,
-    /// The middle way.
+    /// The usual amount.
     Medium,
-    /// Long.
+    /// A lot.
     High,
+    /// As much as it can.
+    Max,
 }
 
 /// United States dollars for a million tokens.

@@ -84,6 +84,9 @@ pub struct Node {
     /// `connections/`, not run by this version.
     #[serde(default)]
     pub connections: Vec<Slot>,
+    /// `subagents/<id>.toml`, agents elsewhere, not run by this version.
+    #[serde(default)]
+    pub remotes: Vec<Slot>,
     /// `hooks/`, not run by this version.
     #[serde(default)]
     pub hooks: Vec<Slot>,

@@ -23,6 +23,11 @@ impl ModelError {
         Self { kind, message: message.into(), status: None, retry_after: None }
     }
 
+    pub(crate) fn with_message(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+
     pub(crate) fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
@@ -79,6 +84,8 @@ pub enum ErrorKind {
     ContextTooLong,
     /// The answer grew past its bound and was cut off.
     ReplyTooLarge,
+    /// The model, or a filter before it, declined without a word.
+    Refused,
     /// No key is set.
     NoKey,
     /// The key is refused.
@@ -105,7 +112,7 @@ impl ErrorKind {
             Self::RateLimited | Self::Server | Self::Network | Self::Stalled | Self::BadStream | Self::EmptyReply => {
                 ErrorClass::Retry
             }
-            Self::ContextTooLong | Self::ReplyTooLarge => ErrorClass::Recoverable,
+            Self::ContextTooLong | Self::ReplyTooLarge | Self::Refused => ErrorClass::Recoverable,
             Self::NoKey
             | Self::Unauthorized
             | Self::Quota

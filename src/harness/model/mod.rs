@@ -4,15 +4,31 @@
 //! [`ReplyStream`] that owns everything it needs. Its events are for showing progress; the last one,
 //! [`Event::Done`], carries the whole [`Reply`], and that alone belongs in the history.
 
+mod assemble;
+mod bootstrap;
+mod cassette;
 mod error;
+mod http;
+mod protocol;
 mod reply;
 mod request;
+mod resolve;
+mod retry;
+mod scripted;
+mod sse;
 mod stream;
 mod types;
 
+pub use bootstrap::BootstrapModel;
+pub use cassette::{RecordingModel, ReplayModel};
 pub use error::{ErrorClass, ErrorKind, ModelError};
+pub use http::HttpOptions;
+pub use protocol::Protocol;
 pub use reply::{Event, Reply, StopReason, Usage};
 pub use request::{Effort, OutputFormat, Request, ToolChoice, ToolSpec};
+pub use resolve::ModelSetup;
+pub use retry::RetryPolicy;
+pub use scripted::{ScriptedModel, ScriptedReply};
 pub use stream::ReplyStream;
 pub use types::{
     ArgumentsError, AssistantPart, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, unanswered_calls,
