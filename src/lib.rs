@@ -60,7 +60,9 @@ mod patch;
 mod path;
 mod plan;
 mod policy;
+mod read;
 mod report;
+mod search;
 mod text;
 mod workspace;
 
@@ -82,6 +84,11 @@ pub use plan::{
     Stale, Step, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
+pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, Report};
+pub use search::{
+    Answer, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Sort,
+    Syntax, Total,
+};
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};

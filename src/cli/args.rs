@@ -1,8 +1,10 @@
 //! Values of flags that several programs share.
 
+use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
-use crate::{Ambiguity, Digest, Policy, Tier};
+use crate::{Ambiguity, Digest, Policy, Tier, Workspace};
 
 /// `--profile`: the preset of rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -63,6 +65,18 @@ impl From<AmbiguousArg> for Ambiguity {
             AmbiguousArg::First => Ambiguity::First,
         }
     }
+}
+
+/// The root of a program that only reads: `None` is the current directory.
+pub(super) fn open_root(root: Option<&Path>) -> Result<Workspace, String> {
+    let root = root.unwrap_or(Path::new("."));
+    Workspace::open(root).map_err(|error| format!("the root `{}` cannot be opened: {error}", root.display()))
+}
+
+/// A number of seconds, with or without a fraction.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "a number of seconds is expected".to_owned())?;
+    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }
 
 /// `--read PATH=HASH`: what the caller read.

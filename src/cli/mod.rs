@@ -4,7 +4,10 @@
 mod agent;
 mod apply;
 mod args;
+mod glob;
 mod output;
+mod read;
+mod search;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -15,6 +18,8 @@ use clap::{Parser, Subcommand};
 const DONE: u8 = 0;
 /// The patch is refused; nothing changed.
 const REFUSED: u8 = 1;
+/// Nothing was found.
+const NOTHING: u8 = 1;
 /// Wrong use of the command line.
 const USAGE: u8 = 2;
 /// An input/output error during the commit; everything was put back.
@@ -40,6 +45,12 @@ enum Command {
     Agent(agent::Command),
     /// Say whether a patch would apply, and what it would change; writes nothing
     Check(apply::Args),
+    #[command(about = search::ABOUT, after_help = search::HELP)]
+    Search(search::Args),
+    #[command(about = read::ABOUT, after_help = read::HELP)]
+    Read(read::Args),
+    #[command(about = glob::ABOUT, after_help = glob::HELP)]
+    Glob(glob::Args),
 }
 
 /// `apply_patch [PATCH]`: applies a patch given as the argument or on standard input.
@@ -62,6 +73,9 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
+        Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
+        Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
+        Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)

@@ -1,13 +1,32 @@
 //! Writing for the programs: one locked write, and a reader that went away is no error.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 
 use super::{DONE, USAGE};
 
 /// Writes to standard output. A broken pipe is quiet: the reader has seen enough.
 pub(super) fn out(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    quiet_when_closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+/// Lets `write` write to standard output through a buffer. A broken pipe is quiet.
+pub(super) fn written(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    quiet_when_closed(write(&mut out).and_then(|()| out.flush()))
+}
+
+/// Runs a program whose errors are wrong uses of it: its exit code.
+pub(super) fn answer(go: impl FnOnce() -> Result<u8, String>) -> u8 {
+    go().unwrap_or_else(|text| {
+        err(&format!("error: {text}\n"));
+        USAGE
+    })
+}
+
+/// The result of writing, but that the reader went away is no error.
+fn quiet_when_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

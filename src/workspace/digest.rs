@@ -46,6 +46,22 @@ impl Digest {
     }
 }
 
+/// Makes the fingerprint of a content that comes piece by piece.
+#[derive(Default)]
+pub(crate) struct Hasher(Xxh3);
+
+impl Hasher {
+    /// Takes the next piece.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The fingerprint of all pieces together.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest(self.0.digest128())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)

@@ -13,12 +13,15 @@
 
 mod digest;
 mod disk;
+mod given;
 mod memory;
+pub(crate) mod near;
 pub(crate) mod ops;
 mod resolve;
 mod source;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tree;
 
 use std::fs::File;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -27,6 +30,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use digest::Hasher;
 pub use digest::{Digest, DigestError};
 pub use memory::MemSource;
 pub use source::{FileData, Loaded, Source, SourceError, Stamp, State};
@@ -172,20 +176,24 @@ impl Workspace {
     /// Opens `path`, of which no component may be a link: for paths that were resolved before.
     ///
     /// A component that has become a link is `ELOOP` or `ENOTDIR`.
-    pub(crate) fn open_resolved(&self, path: &str, how: How) -> ops::Answer<OwnedFd> {
+    pub(crate) fn open_resolved(&self, path: impl AsRef<[u8]>, how: How) -> ops::Answer<OwnedFd> {
+        let path = path.as_ref();
         if !self.walk_only.load(Ordering::Relaxed) {
-            match ops::open_beneath(self.root(), path.as_bytes(), how) {
+            match ops::open_beneath(self.root(), path, how) {
                 Err(error) if unsupported(error) => self.walk_only.store(true, Ordering::Relaxed),
                 answer => return answer,
             }
         }
         let mut dir = None::<OwnedFd>;
-        let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
-        for part in parents.split('/').filter(|part| !part.is_empty()) {
+        let mut parts = path.split(|&byte| byte == b'/').filter(|part| !part.is_empty()).peekable();
+        while let Some(part) = parts.next() {
             let at = dir.as_ref().map_or(self.root(), |dir| dir.as_fd());
-            dir = Some(ops::open_child(at, part.as_bytes(), How::Dir)?);
+            if parts.peek().is_none() {
+                return ops::open_child(at, part, how);
+            }
+            dir = Some(ops::open_child(at, part, How::Dir)?);
         }
-        ops::open_child(dir.as_ref().map_or(self.root(), |dir| dir.as_fd()), name.as_bytes(), how)
+        Err(Errno::NOENT)
     }
 
     /// The part of an absolute path below the root, by its names or else by the identity of one of its directories

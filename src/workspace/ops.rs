@@ -313,6 +313,50 @@ pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
     Ok(names)
 }
 
+/// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
+/// `scratch` is memory for the call, to be used again.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn list(
+    dir: BorrowedFd<'_>,
+    scratch: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8], Option<Kind>),
+) -> Answer<()> {
+    scratch.clear();
+    scratch.reserve(32 << 10);
+    let mut listing = fs::RawDir::new(dir, scratch.spare_capacity_mut());
+    loop {
+        if listing.is_buffer_empty() {
+            tick()?;
+        }
+        match listing.next() {
+            None => return Ok(()),
+            Some(Err(Errno::INTR)) => {}
+            Some(Err(error)) => return Err(error),
+            Some(Ok(entry)) => listed(entry.file_name().to_bytes(), entry.file_type(), &mut each),
+        }
+    }
+}
+
+/// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn list(
+    dir: BorrowedFd<'_>,
+    _scratch: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8], Option<Kind>),
+) -> Answer<()> {
+    for entry in call(|| fs::Dir::read_from(dir))? {
+        let entry = entry?;
+        listed(entry.file_name().to_bytes(), entry.file_type(), &mut each);
+    }
+    Ok(())
+}
+
+fn listed(name: &[u8], kind: FileType, each: &mut impl FnMut(&[u8], Option<Kind>)) {
+    if name != b"." && name != b".." {
+        each(name, (kind != FileType::Unknown).then(|| kind_of(kind)));
+    }
+}
+
 /// The path of an open directory in the outer world, as the system knows it now.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn path_of(dir: BorrowedFd<'_>, _given: &Path) -> std::io::Result<std::path::PathBuf> {
@@ -383,7 +427,11 @@ pub(crate) enum Kind {
 
 /// The kind that the type bits of `mode` say.
 pub(crate) fn kind(mode: u32) -> Kind {
-    match FileType::from_raw_mode(mode as rustix::fs::RawMode) {
+    kind_of(FileType::from_raw_mode(mode as rustix::fs::RawMode))
+}
+
+fn kind_of(kind: FileType) -> Kind {
+    match kind {
         FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Dir,
         FileType::Symlink => Kind::Link,

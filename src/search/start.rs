@@ -1,0 +1,40 @@
+//! Where a search begins: the path as it was typed, and what is there.
+
+use std::fs::File;
+
+use super::error::SearchError;
+use crate::path::RelPath;
+use crate::workspace::tree::{Thing, Tree};
+use crate::workspace::{SourceError, Stamp};
+
+/// Where a search begins.
+pub(super) enum Start {
+    /// A file that was named outright, by its path as it is shown.
+    File { path: Vec<u8>, file: File, stamp: Stamp },
+    /// A directory, by its path as it is shown (empty: the root) and with links resolved.
+    Dir { path: Vec<u8>, real: Vec<u8> },
+}
+
+/// Finds what is at `given`.
+pub(super) fn find(tree: &Tree<'_>, given: &str) -> Result<Start, SearchError> {
+    let workspace = tree.workspace();
+    let path = workspace.relative(given).map_err(|reason| SearchError::Path { path: given.into(), reason })?;
+    if path.as_ref().is_some_and(RelPath::enters_git) {
+        return Err(SearchError::Git { path: given.into() });
+    }
+    let shown = path.as_ref().map_or("", RelPath::as_str);
+    let access = |reason: SourceError| match reason {
+        SourceError::Git => SearchError::Git { path: given.into() },
+        reason => SearchError::Access { path: given.into(), reason },
+    };
+    let place = tree.locate(shown.as_bytes()).map_err(access)?;
+    match place.what {
+        Thing::Dir => Ok(Start::Dir { path: shown.into(), real: place.real }),
+        Thing::File => {
+            let (file, stamp) = tree.open_at(&place.real).map_err(|error| access(error.into()))?;
+            Ok(Start::File { path: shown.into(), file, stamp })
+        }
+        Thing::Special(what) => Err(SearchError::Special { path: given.into(), what }),
+        Thing::Absent => Err(SearchError::NoSuchPath { path: given.into(), near: workspace.suggestion(shown) }),
+    }
+}
