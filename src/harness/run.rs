@@ -20,6 +20,7 @@ use super::session::{
     Batch, Committed, Event, InboxItem, Journal, JournalError, Lease, NewSession, SessionState, Spent, State, TurnRow,
     TurnState, WaitRow, Write, new_id, now, this_process, to_json,
 };
+use super::skills::Skills;
 use super::tools::{Registry, ToolEnv};
 use super::watch::{Unwatched, Watch};
 use crate::SourceError;
@@ -39,7 +40,8 @@ pub struct Agent {
     pub(super) preamble: Vec<String>,
     pub(super) model: Arc<dyn Model>,
     pub(super) tools: Registry,
-    pub(super) skills: BTreeMap<String, String>,
+    pub(super) skills: Skills,
+    pub(super) variables: BTreeMap<String, String>,
     pub(super) config: Config,
     pub(super) approvals: Approvals,
 }
@@ -57,7 +59,8 @@ impl Agent {
             preamble: Vec::new(),
             model,
             tools: Registry::new(),
-            skills: BTreeMap::new(),
+            skills: Skills::default(),
+            variables: BTreeMap::new(),
             approvals: Approvals::new(&config.approvals)?,
             config,
         })
@@ -91,10 +94,17 @@ impl Agent {
         self
     }
 
-    /// Sets the bodies of the skills by id. Default: none.
+    /// Sets the skills. Default: none.
     #[must_use]
-    pub fn skills(mut self, skills: BTreeMap<String, String>) -> Self {
+    pub fn skills(mut self, skills: Skills) -> Self {
         self.skills = skills;
+        self
+    }
+
+    /// Sets the environment variables that programs may be given. Default: none.
+    #[must_use]
+    pub fn variables(mut self, variables: BTreeMap<String, String>) -> Self {
+        self.variables = variables;
         self
     }
 }
@@ -369,7 +379,7 @@ impl Drop for Session {
 fn environment(agent: &Agent, root: &Path, id: &str) -> Result<Arc<ToolEnv>, RunError> {
     let opened = ToolEnv::open(root, id);
     let env = opened.map_err(|error| RunError::Workspace { root: root.display().to_string(), error })?;
-    Ok(Arc::new(env.skills(agent.skills.clone())))
+    Ok(Arc::new(env.with_skills(agent.skills.clone()).with_variables(agent.variables.clone())))
 }
 
 /// The first line of a message, cut.

@@ -16,8 +16,8 @@ use super::record::{
     ChangeRow, InboxItem, InboxRow, MessageRow, NewSession, OpRow, OpState, SessionRow, SessionState, Spent, TurnRow,
     TurnState, WaitKind, WaitRow,
 };
-use crate::harness::tools::FileChange;
 use crate::Digest;
+use crate::harness::tools::FileChange;
 
 /// The right to write to one session until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]

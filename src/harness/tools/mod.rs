@@ -11,10 +11,22 @@
 //!
 //! Tools do not write to the session. What shall be remembered is part of the outcome and recorded with it.
 
+mod builtin;
+mod change;
+mod edit;
 mod env;
+mod executable;
+mod look;
 mod output;
+mod patch;
+mod plain;
+mod process;
 mod registry;
 mod schema;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -24,14 +36,22 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use builtin::builtin;
+pub use edit::{Edit, WriteFile};
 pub use env::ToolEnv;
+pub use executable::ExecutableTool;
+pub use look::{FindFiles, Grep, ReadFile};
 pub use output::{Bounds, bounded};
+pub use patch::ApplyPatch;
+pub use plain::{AskQuestion, LoadSkill, TODO, Todo};
 pub use registry::{Registry, RegistryError};
 pub use schema::Checked;
+pub use shell::Bash;
+pub use undo::{Net, UndoError, diff, net, undo};
 
 use crate::harness::manifest::{Ask, Effects};
 use crate::harness::model::ToolSpec;
-use crate::Digest;
+use crate::{CancelToken, Digest};
 
 /// How long a call may take unless the tool says otherwise.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
@@ -234,5 +254,24 @@ pub trait Tool: Send + Sync + std::fmt::Debug {
     /// harm.
     fn settle(&self, _call: &Call, _checkpoint: Option<&Value>) -> Settled {
         if self.def().effects.repeatable() { Settled::Again } else { Settled::Unknown }
+    }
+}
+
+/// Runs work of the synchronous core on a thread for such work.
+fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Running {
+    Box::pin(async move {
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| {
+            Outcome::error(format!("the tool failed inside ({error}); look at what it left before you go on"))
+        })
+    })
+}
+
+/// Tells work of the core to end when nobody waits for it any more.
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }

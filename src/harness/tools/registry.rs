@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{Checked, Tool};
+use crate::harness::manifest::nearest;
 use crate::harness::model::{ToolCall, ToolSpec};
 
 /// The tools of a session, sorted by name.
@@ -27,6 +28,9 @@ pub enum RegistryError {
     /// Two tools of one name.
     #[error("two tools are named `{0}`")]
     Twice(String),
+    /// No built-in tool of that name.
+    #[error("this version has no built-in tool `{0}`")]
+    Unknown(String),
 }
 
 impl Registry {
@@ -88,12 +92,4 @@ impl Registry {
             }
         }
     }
-}
-
-/// The name most like `wanted`, if any is like it.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted: String = wanted.chars().take(64).collect();
-    let ratio = |name: &str| similar::TextDiff::from_chars(wanted.as_str(), name).ratio();
-    let scored = names.map(|name| (ratio(name), name));
-    scored.filter(|(ratio, _)| *ratio >= 0.6).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }

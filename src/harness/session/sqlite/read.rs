@@ -9,9 +9,9 @@ use super::super::record::{
     WaitKind, WaitRow,
 };
 use super::Stop;
+use crate::Digest;
 use crate::harness::manifest::Effects;
 use crate::harness::tools::FileChange;
-use crate::Digest;
 
 const SESSION: &str = "SELECT id, agent, root, model, manifest, title, state, created_at, updated_at, input_tokens, \
                        cached_tokens, output_tokens, calls, last_event, owner, lease_until FROM sessions";

@@ -7,8 +7,8 @@ use super::super::host;
 use super::super::journal::{Batch, Committed, JournalError, Write};
 use super::super::record::{InboxItem, NewSession, OpKind, OpRow, OpState, SessionState, Spent, TurnRow};
 use super::{SqliteJournal, Stop};
-use crate::harness::tools::FileChange;
 use crate::Digest;
+use crate::harness::tools::FileChange;
 
 /// Makes a session and its first event.
 pub(super) fn create(tx: &Transaction<'_>, new: &NewSession) -> Result<(), Stop> {
