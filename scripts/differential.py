@@ -5,6 +5,10 @@
 
 Both must leave the same bytes, or both must refuse. Prints each case that differs (at most --show), then a count;
 exit status 1 when one differs. Nothing is written outside a temporary directory.
+
+Where the model is known to say less than the written rules, the rules decide, and `mend` brings the model in line:
+a hunk with a no-newline note tries the end of the file first, and the anchor of a hunk that only adds lines is widened
+tier by tier like any other. `--as-is` leaves the model alone.
 """
 import argparse, importlib.util, os, random, shutil, subprocess, sys, tempfile
 
@@ -101,16 +105,24 @@ def hunk(r, lines):
     return out
 
 
-def patch(r, tree):
+LINKS = {"l0": "f0", "ld": "d", "d/up": "../f1", "out": "/etc", "away": "..", "lost": "nowhere", "loop": "loop", "d/e/abs": "{{ROOT}}/f0",
+         "chain": "l0", "git": ".git"}
+ODD = ["./f0", "d//f2", "d/./e/f3", "d/../f0", "../f0", "/etc/x", "{{ROOT}}/f0", "{{ROOT}}", "{{ROOT}}/d/../f0", ".git/x", "d/.GIT/y", "f0/", "d",
+       "a\\b", "ld/f2", "ld/new", "ld/e/f3", "out/x", "away/x", "loop/x", "lost/x", "git/x", "f0/x", "l0/x", "C:\\f0", ".gitx", "d/e"]
+
+
+def patch(r, tree, odd):
     names = sorted(tree)
     out = ["*** Begin Patch"]
     for _ in range(r.choice([1, 1, 1, 1, 2, 2, 3])):
         kind = r.random()
         path = r.choice(names) if names and r.random() < 0.95 else r.choice(["new.txt", "d/new.txt", "f0", "f0/x", "no"])
+        if r.random() < odd:
+            path = r.choice(ODD + sorted(LINKS))
         if kind < 0.80:
             out.append("*** Update File: " + path)
             if r.random() < 0.12:
-                out.append("*** Move to: " + r.choice(names + ["moved", "d/e/moved", "f1/y", path]))
+                out.append("*** Move to: " + r.choice(names + ["moved", "d/e/moved", "f1/y", path] + (ODD + sorted(LINKS) if r.random() < odd else [])))
             lines = tree.get(path, "a\nb\n").lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
             if lines and lines[-1] == "":
                 lines.pop()
@@ -120,7 +132,7 @@ def patch(r, tree):
                     out.append("")
                 out += h
         elif kind < 0.9:
-            out.append("*** Add File: " + r.choice(names + ["n1", "d/n2", "d/n3"]))
+            out.append("*** Add File: " + r.choice(names + ["n1", "d/n2", "d/n3"] + (ODD + sorted(LINKS) if r.random() < odd else [])))
             out += ["+" + line(r, False) for _ in range(r.randrange(3))]
         else:
             out.append("*** Delete File: " + path)
@@ -130,12 +142,39 @@ def patch(r, tree):
     return ("\r\n" if r.random() < 0.03 else "\n").join(out) + r.choice(["\n", "\n", ""])
 
 
+def mend(model):
+    plain_apply, plain_insert = model.Updater.apply, model.Updater.insert
+
+    def apply(self, chunk):
+        chunk.eof = chunk.eof or any(row.no_newline for row in chunk.rows)
+        plain_apply(self, chunk)
+
+    def insert(self, chunk, rows):
+        strict = self.places
+
+        def widened(c, low):
+            for self.rung in range(4):
+                if found := strict(c, low):
+                    return found
+            return found
+
+        if chunk.anchors:
+            self.places = widened
+        try:
+            plain_insert(self, chunk, rows)
+        finally:
+            self.__dict__.pop("places", None)
+
+    model.Updater.apply, model.Updater.insert = apply, insert
+
+
 def snapshot(root):
     out = {}
-    for here, _, files in os.walk(root):
-        for f in files:
+    for here, dirs, files in os.walk(root):
+        for f in files + [d for d in dirs if os.path.islink(os.path.join(here, d))]:
             p = os.path.join(here, f)
-            out[os.path.relpath(p, root)] = open(p, "rb").read()
+            data = b"->" + os.readlink(p).encode() if os.path.islink(p) else open(p, "rb").read()
+            out[os.path.relpath(p, root)] = data.replace(root.encode(), b"{{ROOT}}")
     return out
 
 
@@ -143,6 +182,9 @@ def build(root, tree):
     for n, t in tree.items():
         p = os.path.join(root, n)
         os.makedirs(os.path.dirname(p), exist_ok=True)
+        if t.startswith("->"):
+            os.symlink(t[2:].replace("{{ROOT}}", root), p)
+            continue
         with open(p, "wb") as f:
             f.write(t.encode("utf-8", "surrogateescape"))
 
@@ -155,6 +197,7 @@ def main():
     cli.add_argument("--seed", type=int, default=1)
     cli.add_argument("--show", type=int, default=5)
     cli.add_argument("--codex", action="store_true")
+    cli.add_argument("--as-is", action="store_true")
     args = cli.parse_args()
     binary = os.path.abspath(args.bin)
     sys.argv = [args.model] + (["--codex"] if args.codex else [])
@@ -162,15 +205,21 @@ def main():
     model = importlib.util.module_from_spec(spec)
     sys.modules["model"] = model
     spec.loader.exec_module(model)
+    if not args.as_is:
+        mend(model)
     command = [binary] + (["--profile", "codex"] if args.codex else [])
     base = "/dev/shm" if os.path.isdir("/dev/shm") else None
     differs = accepted = 0
     home = os.getcwd()
     with tempfile.TemporaryDirectory(dir=base) as box:
+        box = os.path.realpath(box)
         for case in range(args.count):
             r = random.Random(args.seed * 1_000_003 + case)
             tree = {n: text(r) for n in r.sample(["f0", "f1", "d/f2", "d/e/f3"], r.choice([1, 1, 2, 3]))}
-            p = patch(r, tree)
+            odd = r.choice([0, 0, 0.7])
+            p = patch(r, tree, odd)
+            if odd:
+                tree.update((n, "->" + LINKS[n]) for n in r.sample(sorted(LINKS), r.randrange(len(LINKS))))
             a, b = os.path.join(box, "a"), os.path.join(box, "b")
             for d in (a, b):
                 shutil.rmtree(d, ignore_errors=True)
@@ -178,12 +227,12 @@ def main():
                 build(d, tree)
             os.chdir(a)
             try:
-                model.apply(p.encode("utf-8", "surrogateescape"))
+                model.apply(p.replace("{{ROOT}}", a).encode("utf-8", "surrogateescape"))
                 want, why = snapshot(a), ""
             except model.Reject as e:
                 want, why = None, str(e)
             os.chdir(home)
-            done = subprocess.run(command, cwd=b, input=p.encode("utf-8", "surrogateescape"), capture_output=True)
+            done = subprocess.run(command, cwd=b, input=p.replace("{{ROOT}}", b).encode("utf-8", "surrogateescape"), capture_output=True)
             got = snapshot(b) if done.returncode == 0 else None
             accepted += want is not None
             untouched = got is not None or snapshot(b) == {n: t.encode("utf-8", "surrogateescape") for n, t in tree.items()}

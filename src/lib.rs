@@ -66,6 +66,11 @@ mod search;
 mod text;
 mod workspace;
 
+/// Runs the README's Rust examples as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use apply::{AfterError, ApplyError, ApplyOptions};
 pub use commit::{
     Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,

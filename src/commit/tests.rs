@@ -269,7 +269,9 @@ fn a_change_in_the_last_moment_comes_out_and_goes_back() {
                 let theirs: Tree = support::without_temporaries(support::read(root));
                 // Past the last check; a change of mode alone goes with the file and is no change of content.
                 let result = transaction.publish();
-                assert_eq!(result.is_err(), name != "mode", "{name}");
+                // A forged time may go unnoticed this late, when the file was not changed just before.
+                let may_pass = name == "same length and time";
+                assert!(may_pass || result.is_err() == (name != "mode"), "{name}");
                 assert_eq!(transaction.roll_back(), [], "{name}");
                 assert_eq!(support::read(root), theirs, "{name} {options:?}");
             });

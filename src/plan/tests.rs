@@ -216,7 +216,7 @@ fn a_missing_path_suggests_near_names() {
         FailureKind::Missing { near, .. } => near.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(near("src/parsre.rs"), ["src/parser.rs"]);
+    assert_eq!(near("src/parsre.rs").first().map(String::as_str), Some("src/parser.rs"));
     assert_eq!(near("srcs/parser.rs"), ["src"]);
     assert!(near("elsewhere").is_empty());
 }

@@ -202,6 +202,13 @@ impl Answer {
         &self.notices
     }
 
+    /// The same answer with its notices left out, for callers that show those elsewhere.
+    #[must_use]
+    pub fn without_notices(mut self) -> Self {
+        self.notices.clear();
+        self
+    }
+
     /// Makes the answer of what was collected. `asked` names what was searched for and where.
     pub(super) fn new(mut kept: Collector, options: &SearchOptions, cause: Option<Cause>, asked: &Asked<'_>) -> Self {
         kept.shorten();

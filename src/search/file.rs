@@ -78,13 +78,12 @@ impl<'s> FileSearch<'s> {
         let want = if order.denied { Want::First } else { order.want };
         let start = *keep;
         let mut hits = Hits::new(want, keep, false);
-        match &self.buffer[..] {
-            utf16 @ ([0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) => self.engine.stream(utf16, &mut hits)?,
-            text => {
-                let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-                self.engine.slice(text, &mut hits)?;
-                hits.binary = hits.any() && memchr::memchr(0, text).is_some();
-            }
+        let text = &self.buffer[..];
+        if matches!(text, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
+            self.engine.stream(text, &mut hits)?;
+        } else {
+            self.engine.slice(text, &mut hits)?;
+            hits.binary = hits.any() && memchr::memchr(0, text).is_some();
         }
         Ok(settle(hits, start, order, tally))
     }

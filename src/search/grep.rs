@@ -44,12 +44,14 @@ impl<'p> Engine<'p> {
         Engine { pattern, searcher, finder: pattern.plain.as_deref().map(Finder::new), multiline }
     }
 
-    /// Searches a text that is in memory and is UTF-8, or bytes of some other kind, without a byte order mark.
+    /// Searches a text that is in memory and is UTF-8 or bytes of some other kind. A byte order mark at its start is no
+    /// part of its first line.
     pub(super) fn slice(&mut self, text: &[u8], hits: &mut Hits<'_>) -> io::Result<()> {
         if let Some(finder) = &self.finder {
-            let Some(first) = finder.find(text) else { return Ok(()) };
+            let bare = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+            let Some(first) = finder.find(bare) else { return Ok(()) };
             if hits.needs_no_lines() {
-                count_lines(finder, text, first, hits);
+                count_lines(finder, bare, first, hits);
                 return Ok(());
             }
         }

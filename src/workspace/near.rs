@@ -1,21 +1,24 @@
 //! The name that was probably meant.
 
-use std::cmp::Reverse;
-
 /// Longer names are not compared.
 const MOST_CHARS: usize = 128;
 
-/// The name among `names` that differs least from `name`, if it is near at all: equal but for case, one the
-/// beginning of the other, or at most a third of the letters (two at least) typed wrong, left out or swapped.
+/// The name among `names` that differs least from `name`, if one is near at all; see [`all_near`].
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    all_near(name, names).into_iter().next()
+}
+
+/// The names among `names` that are near to `name`, nearest first: equal but for case, one that it is the beginning of,
+/// or at most a third of the letters (two at least, one in a name of four) typed wrong, left out or swapped.
 ///
 /// # Complexity
 /// One comparison per name, each quadratic in lengths that are at most [`MOST_CHARS`].
-pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn all_near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted: Vec<char> = folded(name);
     if wanted.is_empty() || wanted.len() > MOST_CHARS {
-        return None;
+        return Vec::new();
     }
-    let allowed = (wanted.len() / 3).max(2).min(wanted.len().saturating_sub(1));
+    let allowed = (wanted.len() / 3).max(if wanted.len() < 5 { 1 } else { 2 }).min(wanted.len().saturating_sub(1));
     let scored = names.filter_map(|candidate| {
         let letters = folded(candidate);
         if letters.len() > MOST_CHARS {
@@ -25,8 +28,10 @@ pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
         let begins = wanted.len() >= 3 && letters.starts_with(&wanted);
         (distance <= allowed || begins).then_some((distance, candidate))
     });
-    // The first of equals, by name, so that the answer does not depend on the order of the listing.
-    scored.max_by_key(|(distance, candidate)| Reverse((*distance, *candidate))).map(|(_, candidate)| candidate)
+    // Equals by name, so that the answer does not depend on the order of the listing.
+    let mut scored: Vec<(usize, &str)> = scored.collect();
+    scored.sort_unstable();
+    scored.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
 fn folded(name: &str) -> Vec<char> {

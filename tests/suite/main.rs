@@ -7,5 +7,7 @@ mod chain;
 mod cli;
 /// The layers of the crate, read from its sources.
 mod layers;
+/// The same trees and questions for ripgrep.
+mod search_rg;
 /// Trees on the disk and programs run in them.
 mod support;

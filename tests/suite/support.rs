@@ -128,3 +128,23 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Said {
         err: String::from_utf8(done.stderr).unwrap(),
     }
 }
+
+/// Numbers that look random and are the same on every run.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 16).unwrap() % end
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
