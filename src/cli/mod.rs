@@ -39,10 +39,6 @@ struct Restitch {
 enum Command {
     /// Apply a patch: all of it or nothing (the same program as `apply_patch`)
     Apply(apply::Args),
-    /// Run and make agents: a directory of files is an agent
-    #[cfg(feature = "harness")]
-    #[command(subcommand)]
-    Agent(agent::Command),
     /// Say whether a patch would apply, and what it would change; writes nothing
     Check(apply::Args),
     #[command(about = search::ABOUT, after_help = search::HELP)]
@@ -51,6 +47,10 @@ enum Command {
     Read(read::Args),
     #[command(about = glob::ABOUT, after_help = glob::HELP)]
     Glob(glob::Args),
+    /// Run and make agents: a directory of files is an agent
+    #[cfg(feature = "harness")]
+    #[command(subcommand)]
+    Agent(agent::Command),
 }
 
 /// `apply_patch [PATCH]`: applies a patch given as the argument or on standard input.
@@ -71,11 +71,11 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
     let code = match Restitch::try_parse_from(words) {
         Ok(Restitch { command: Command::Apply(args) }) => apply::run(&args),
         Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
-        #[cfg(feature = "harness")]
-        Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
         Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        #[cfg(feature = "harness")]
+        Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)

@@ -23,3 +23,8 @@ mod watch;
 pub use answer::{Answer, AnswerError};
 pub use run::{Agent, Ended, RunError, Session, TurnOptions};
 pub use watch::{Live, Unwatched, Watch};
+
+// The guide's example is compiled and run with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/harness.md")]
+struct Guide;

@@ -78,6 +78,17 @@ fn every_code_is_triggered_by_a_fixture() {
     assert!(unseen.is_empty(), "no fixture triggers {unseen:?}");
 }
 
+#[test]
+fn every_code_is_in_the_guide() {
+    let guide = fs::read_to_string("docs/harness.md").unwrap();
+    let missing: Vec<&str> = Code::ALL
+        .iter()
+        .map(|code| code.as_str())
+        .filter(|name| !guide.contains(&format!("`{}`", name.split_once('/').unwrap().1)))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 /// The codes and files of all findings but warnings about the model.
 fn found(source: &dyn Source) -> Vec<(Code, String)> {
     let all = compile(source, CompileOptions::new()).diagnostics;

@@ -6,6 +6,8 @@
 
 /// From a directory to a manifest: findings, bytes, artifacts, refusals.
 mod authoring;
+/// Damaged files and manifests: told or refused, never a panic.
+mod damage;
 /// Manifests as bytes and as files: canonical, checked, refused, never damaged.
 mod manifests;
 /// `restitch agent` as a program, and the example.

@@ -232,15 +232,16 @@ fn a_loaded_manifest_is_checked_against_its_files() {
     compile(&disk(root), whole().options()).write(&workspace, &state).unwrap();
     assert_eq!(loaded().unwrap(), manifest());
 
+    fs::write(root.join("agent.toml"), "model = \"bootstrap\"\n").unwrap();
     fs::write(root.join("skills/review.md"), "# Other\n").unwrap();
     fs::remove_file(root.join("skills/release/references/list.md")).unwrap();
     let LoadError::Files { path, files } = loaded().unwrap_err() else { panic!("files have changed") };
     assert_eq!(path, ".restitch/artifacts/manifest.json");
     assert_eq!(
         files.iter().map(FileError::path).collect::<Vec<_>>(),
-        ["skills/release/references/list.md", "skills/review.md"]
+        ["agent.toml", "skills/release/references/list.md", "skills/review.md"]
     );
-    assert!(matches!(files[1], FileError::Changed(_)));
+    assert!(matches!(files[2], FileError::Changed(_)));
 
     fs::write(root.join(".restitch/artifacts/manifest.json"), "{}").unwrap();
     let error = loaded().unwrap_err().to_string();

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::process::Command;
 
 use restitch::harness::manifest::{Api, Manifest, ROOT, locate};
+use restitch::harness::model::ScriptedModel;
 
 /// What `restitch agent` said: exit code, standard output, standard error.
 fn agent(dir: &Path, words: &[&str]) -> (i32, String, String) {
@@ -93,4 +94,6 @@ fn the_example_compiles_without_a_word() {
     assert_eq!(compilation.diagnostics, []);
     let model = &compilation.manifest.unwrap().nodes[ROOT].config.model;
     assert_eq!((model.api, model.script.as_ref().unwrap().path.as_str()), (Api::Mock, "script.toml"));
+    let script = fs::read(located.path().join("script.toml")).unwrap();
+    ScriptedModel::parse(&script).unwrap();
 }

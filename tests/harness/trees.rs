@@ -8,20 +8,20 @@ use restitch::harness::manifest::{Compilation, CompileOptions, DiskSource, MemSo
 use restitch::{RelPath, Workspace};
 
 /// A file: its path, whether it may be executed, its content.
-pub struct TreeFile {
-    pub path: String,
-    pub executable: bool,
-    pub content: String,
+pub(crate) struct TreeFile {
+    pub(crate) path: String,
+    pub(crate) executable: bool,
+    pub(crate) content: String,
 }
 
 /// A tree and what stands above it.
-pub struct Tree {
-    pub head: String,
-    pub files: Vec<TreeFile>,
+pub(crate) struct Tree {
+    pub(crate) head: String,
+    pub(crate) files: Vec<TreeFile>,
 }
 
 impl Tree {
-    pub fn parse(text: &str) -> Tree {
+    pub(crate) fn parse(text: &str) -> Tree {
         let mut tree = Tree { head: String::new(), files: Vec::new() };
         for line in text.split_inclusive('\n') {
             let header = line.trim_end().strip_prefix("-- ").and_then(|line| line.strip_suffix(" --"));
@@ -41,15 +41,15 @@ impl Tree {
     }
 
     /// Whether the head has the line `flag`.
-    pub fn flag(&self, flag: &str) -> bool {
+    pub(crate) fn flag(&self, flag: &str) -> bool {
         self.head.lines().any(|line| line == flag)
     }
 
-    pub fn options(&self) -> CompileOptions {
+    pub(crate) fn options(&self) -> CompileOptions {
         CompileOptions::new().flat(self.flag("# flat"))
     }
 
-    pub fn memory(&self) -> MemSource {
+    pub(crate) fn memory(&self) -> MemSource {
         self.files.iter().fold(MemSource::new(), |source, file| {
             let path = path(&file.path);
             match file.executable {
@@ -59,7 +59,7 @@ impl Tree {
         })
     }
 
-    pub fn write(&self, root: &Path) {
+    pub(crate) fn write(&self, root: &Path) {
         for file in &self.files {
             let path = root.join(&file.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -69,20 +69,20 @@ impl Tree {
         }
     }
 
-    pub fn compile(&self) -> Compilation {
+    pub(crate) fn compile(&self) -> Compilation {
         compile(&self.memory(), self.options())
     }
 }
 
-pub fn path(text: &str) -> RelPath {
+pub(crate) fn path(text: &str) -> RelPath {
     RelPath::new(text.as_bytes()).unwrap()
 }
 
-pub fn disk(root: &Path) -> DiskSource {
+pub(crate) fn disk(root: &Path) -> DiskSource {
     DiskSource::new(Workspace::open(root).unwrap())
 }
 
 /// The findings as a person reads them.
-pub fn shown(compilation: &Compilation) -> String {
+pub(crate) fn shown(compilation: &Compilation) -> String {
     compilation.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect()
 }

@@ -59,6 +59,21 @@ fn the_table_names_only_modules_below() {
 }
 
 #[test]
+fn the_harness_knows_the_crate_by_its_public_names_only() {
+    let mut wrong = Vec::new();
+    for (_, file, text) in sources().into_iter().filter(|(module, ..)| module == "harness") {
+        for (number, line) in text.lines().enumerate() {
+            for target in imports(line) {
+                if target != "harness" && line.contains(&format!("crate::{target}::")) {
+                    wrong.push(format!("{}:{}: reaches into `{target}`", file.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn no_file_is_forgotten() {
     let names: BTreeMap<PathBuf, String> = sources().into_iter().map(|(_, file, text)| (file, text)).collect();
     for file in names.keys().filter(|file| !file.starts_with("src/bin")) {

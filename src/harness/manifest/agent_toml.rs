@@ -8,7 +8,7 @@ use super::doc::{Data, Table};
 use super::fields::{Fields, Findings, Got};
 use super::model_id;
 use super::reader::Reader;
-use super::types::BUILTINS;
+use super::types::{BUILTINS, FileRef};
 use crate::RelPath;
 
 /// Characters of a description.
@@ -19,6 +19,7 @@ pub(super) const ASK: &[(&str, Ask)] = &[("never", Ask::Never), ("once", Ask::On
 
 /// What an `agent.toml` says.
 pub(super) struct AgentToml {
+    pub(super) file: Option<FileRef>,
     pub(super) config: Config,
     /// The default tools the agent has.
     pub(super) defaults: Vec<&'static str>,
@@ -28,20 +29,20 @@ pub(super) struct AgentToml {
 
 impl Default for AgentToml {
     fn default() -> Self {
-        AgentToml { config: Config::default(), defaults: BUILTINS.to_vec(), rule_tools: Vec::new() }
+        AgentToml { file: None, config: Config::default(), defaults: BUILTINS.to_vec(), rule_tools: Vec::new() }
     }
 }
 
 /// Reads the table of an `agent.toml` in the directory `dir`; a subagent's must say more than the root's.
 pub(super) fn read(
-    file: &str,
+    file: &FileRef,
     table: Table,
     dir: Option<&RelPath>,
     reader: &mut Reader<'_>,
     out: &mut Findings,
 ) -> AgentToml {
-    let mut fields = Fields::new(file, table);
-    let mut agent = AgentToml::default();
+    let mut fields = Fields::new(&file.path, table);
+    let mut agent = AgentToml { file: Some(file.clone()), ..AgentToml::default() };
     match fields.said("description", MAX_DESCRIPTION, out) {
         Some(text) => agent.config.description = one_line(&text.value),
         None if dir.is_some() && !fields.tells("description") => {

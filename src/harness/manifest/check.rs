@@ -76,9 +76,9 @@ fn files(node: &Node) -> impl Iterator<Item = &FileRef> {
         Tool::Executable(tool) => [Some(&tool.file), tool.program.as_ref()],
     });
     let skills = node.skills.iter().flat_map(|skill| std::iter::once(&skill.file).chain(&skill.resources));
-    node.instructions
+    node.file
         .iter()
-        .map(|instruction| &instruction.file)
+        .chain(node.instructions.iter().map(|instruction| &instruction.file))
         .chain(node.config.model.script.as_ref())
         .chain(tools.flatten())
         .chain(skills)

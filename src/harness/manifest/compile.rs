@@ -103,6 +103,7 @@ impl Compiler<'_> {
         }
         let node = Node {
             dir: files.dir.as_ref().map(ToString::to_string).unwrap_or_default(),
+            file: agent.file,
             config: agent.config,
             instructions: files
                 .instructions
@@ -136,7 +137,7 @@ fn agent(files: &NodeFiles, reader: &mut Reader<'_>, out: &mut Findings) -> Agen
         return AgentToml::default();
     };
     match reader.toml(path, out) {
-        Some((file, table)) => agent_toml::read(&file.path, table, files.dir.as_ref(), reader, out),
+        Some((file, table)) => agent_toml::read(&file, table, files.dir.as_ref(), reader, out),
         None => AgentToml::default(),
     }
 }

@@ -1,4 +1,28 @@
 //! From a directory of files to a manifest, the only contract with the runtime.
+//!
+//! `walk → discover → read → check → Manifest`: names first, contents after, and all findings in one run. Nothing of
+//! the author's is run. Files come through a [`Source`], on disk or in memory; the chain is [`compile`].
+//!
+//! # Guarantees
+//! Equal trees give equal findings and equal manifest bytes, whatever the order in which directories are listed.
+//! Each finding has a stable [`Code`], a file, a place where there is one, and what to do. Secrets that were written
+//! where they do not belong are not repeated.
+//!
+//! ```
+//! use restitch::RelPath;
+//! use restitch::harness::manifest::{CompileOptions, MemSource, compile};
+//!
+//! let path = |text: &str| RelPath::new(text.as_bytes()).expect("a relative path");
+//! let tree = MemSource::new()
+//!     .file(path("agent.toml"), "modle = \"ollama/small\"\n")
+//!     .file(path("instructions.md"), "You answer in one sentence.\n");
+//! let compilation = compile(&tree, CompileOptions::new());
+//! assert!(compilation.manifest.is_none());
+//! assert_eq!(
+//!     compilation.diagnostics[0].to_string(),
+//!     "agent.toml:1:1: error: there is no field `modle` [compile/unknown-field]\n  help: did you mean `model`?"
+//! );
+//! ```
 
 mod agent_toml;
 mod artifacts;

@@ -163,7 +163,8 @@ impl Source for MemSource {
         for (path, (kind, _)) in &self.files {
             let Some(rest) = path.as_str().strip_prefix(&prefix) else { continue };
             let (name, kind) = rest.split_once('/').map_or((rest, *kind), |(name, _)| (name, EntryKind::Dir));
-            if !entries.iter().any(|entry| entry.name == name.as_bytes()) {
+            // The paths are sorted, so all that is in one directory follows each other.
+            if entries.last().is_none_or(|entry| entry.name != name.as_bytes()) {
                 entries.push(Entry { name: name.into(), kind });
             }
         }

@@ -69,6 +69,9 @@ pub struct Node {
     /// The directory of its files, relative to the agent's; empty for the root.
     #[serde(default)]
     pub dir: String,
+    /// Its `agent.toml`.
+    #[serde(default)]
+    pub file: Option<FileRef>,
     /// What `agent.toml` says, defaults filled in.
     #[serde(default)]
     pub config: Config,

@@ -65,9 +65,11 @@ impl Session {
         let config = &self.agent.config.model;
         let effort = config.reasoning.map(|reasoning| match reasoning {
             Reasoning::None => Effort::None,
+            Reasoning::Minimal => Effort::Minimal,
             Reasoning::Low => Effort::Low,
+            Reasoning::Medium => Effort::Medium,
             Reasoning::High => Effort::High,
-            _ => Effort::Medium,
+            Reasoning::Max => Effort::Max,
         });
         Request::new(&self.prompt, messages)
             .tools(&self.specs)
