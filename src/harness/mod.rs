@@ -4,6 +4,7 @@
 
 mod answer;
 pub mod approval;
+mod changes;
 pub mod compaction;
 pub mod credentials;
 pub mod limits;
@@ -21,6 +22,7 @@ mod turn;
 mod watch;
 
 pub use answer::{Answer, AnswerError};
+pub use changes::{ChangesError, changes, diff, undo};
 pub use run::{Agent, Ended, RunError, Session, TurnOptions};
 pub use watch::{Live, Unwatched, Watch};
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -17,16 +17,13 @@ use super::approval::{ApprovalError, Approvals};
 use super::manifest::Config;
 use super::model::{Message, Model, ToolSpec};
 use super::session::{
-    Batch, Committed, Event, InboxItem, Journal, JournalError, Lease, NewSession, SessionState, Spent, State, TurnRow,
-    TurnState, WaitRow, Write, new_id, now, this_process, to_json,
+    Batch, Committed, Event, InboxItem, Journal, JournalError, Lease, NewSession, SessionState, Spent, State, TTL,
+    TurnRow, TurnState, WaitRow, Write, new_id, now, this_process, to_json,
 };
 use super::skills::Skills;
 use super::tools::{Registry, ToolEnv};
 use super::watch::{Unwatched, Watch};
 use crate::SourceError;
-
-/// How long a lease lasts without a sign of life.
-const TTL: Duration = Duration::from_secs(30);
 
 /// The longest title, in characters.
 const TITLE: usize = 80;
@@ -315,6 +312,28 @@ impl Session {
     pub fn steer(&mut self, text: &str) -> Result<(), RunError> {
         let id = self.state.id.clone();
         Ok(self.journal.post(&id, &InboxItem::Message { text: text.to_owned() })?)
+    }
+
+    /// What the session changed, as a git-style diff.
+    ///
+    /// # Errors
+    /// [`ChangesError`](super::ChangesError).
+    pub fn diff(&self) -> Result<Vec<u8>, super::ChangesError> {
+        super::diff(&*self.journal, &self.state.id)
+    }
+
+    /// Puts back what the session changed, and gives the paths. Only between turns.
+    ///
+    /// # Errors
+    /// [`ChangesError`](super::ChangesError); nothing was changed then.
+    pub fn undo(&mut self) -> Result<Vec<String>, super::ChangesError> {
+        if self.state.turn.is_some() {
+            return Err(RunError::TurnOpen.into());
+        }
+        let root = self.env.root().display().to_string();
+        let paths = super::changes::undo_leased(&mut *self.journal, &root, &self.state.id, &self.lease)?;
+        self.state = State::load(self.journal.load(&self.state.id)?)?;
+        Ok(paths)
     }
 
     /// Records the beginning of a turn.

@@ -9,6 +9,9 @@ mod record;
 mod sqlite;
 mod state;
 
+/// How long a lease lasts without a sign of life.
+pub const TTL: std::time::Duration = std::time::Duration::from_secs(30);
+
 pub use event::{Event, StoredEvent, timestamp};
 pub use host::{new_id, now, this_process};
 pub use journal::{Batch, Committed, Journal, JournalError, Lease, Owner, Snapshot, Write};

@@ -74,6 +74,7 @@ impl SqliteJournal {
     pub fn open(path: &Path, durability: Durability) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         let fail = |error| failure(&name, error);
+        private_file(path);
         let mut db = Connection::open(path).map_err(fail)?;
         db.busy_timeout(WAIT).map_err(fail)?;
         let (application, version) = schema::version(&db).map_err(fail)?;
@@ -214,6 +215,14 @@ impl Stop {
     fn unreadable(what: &'static str, message: impl Into<String>) -> Stop {
         JournalError::Unreadable { path: String::new(), what, message: message.into() }.into()
     }
+}
+
+/// Makes the file, if there is none, for its owner alone: it holds all that was said and read. SQLite gives its
+/// further files the same mode. Where that fails SQLite says why.
+fn private_file(path: &Path) {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+    drop(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR));
 }
 
 /// Whether the file has no table yet.

@@ -113,6 +113,18 @@ fn what_was_committed_is_what_another_process_loads() {
 }
 
 #[test]
+fn the_files_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let mut journal = place.open();
+    opened(&mut journal, "s1");
+    for file in std::fs::read_dir(place.dir.path()).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{:?}", file.file_name());
+    }
+}
+
+#[test]
 fn events_are_numbered_without_gaps_and_resumable() {
     let place = Place::new();
     let mut journal = place.open();
