@@ -10,6 +10,7 @@ use super::super::testkit::{self, Line, Project, Script, agent, calls, config, s
 
 mod kill;
 mod long;
+mod stored;
 
 fn outputs(session: &Session) -> Vec<(String, bool)> {
     let results = session.state().messages.iter().filter_map(|message| match message {
