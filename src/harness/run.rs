@@ -41,6 +41,7 @@ pub struct Agent {
     pub(super) variables: BTreeMap<String, String>,
     pub(super) config: Config,
     pub(super) approvals: Approvals,
+    pub(super) cut_short: bool,
 }
 
 impl Agent {
@@ -60,6 +61,7 @@ impl Agent {
             variables: BTreeMap::new(),
             approvals: Approvals::new(&config.approvals)?,
             config,
+            cut_short: false,
         })
     }
 
@@ -88,6 +90,14 @@ impl Agent {
     #[must_use]
     pub fn tools(mut self, tools: Registry) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// Sets whether the model is cut off while it writes a call that certainly cannot work. Default: `false`, that is
+    /// only told to who watches.
+    #[must_use]
+    pub fn cut_short(mut self, yes: bool) -> Self {
+        self.cut_short = yes;
         self
     }
 

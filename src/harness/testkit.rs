@@ -52,17 +52,11 @@ pub(crate) struct Script {
     info: ModelInfo,
     lines: Vec<Line>,
     asked: Mutex<Vec<Asked>>,
-    /// Whether only the newest request is kept.
-    newest_only: bool,
 }
 
 impl Script {
     pub(crate) fn new(lines: Vec<Line>) -> Arc<Self> {
-        Arc::new(Script { info: ModelInfo::new("script"), lines, asked: Mutex::default(), newest_only: false })
-    }
-
-    pub(crate) fn forgetful(lines: Vec<Line>) -> Arc<Self> {
-        Arc::new(Script { info: ModelInfo::new("script"), lines, asked: Mutex::default(), newest_only: true })
+        Arc::new(Script { info: ModelInfo::new("script"), lines, asked: Mutex::default() })
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
@@ -78,9 +72,6 @@ impl Model for Script {
     fn stream(&self, request: &Request<'_>) -> ReplyStream {
         let prefix = format!("{}\n{}", request.system, serde_json::to_string(request.tools).unwrap());
         let mut asked = self.asked.lock().unwrap();
-        if self.newest_only {
-            asked.clear();
-        }
         asked.push(Asked { call: request.step, prefix, messages: request.messages.to_vec() });
         let size: usize = request.messages.iter().map(|message| serde_json::to_string(message).unwrap().len()).sum();
         match self.lines.get(usize::try_from(request.step).unwrap()) {

@@ -87,6 +87,9 @@ pub enum Event {
         /// The files it changed.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         changed: Vec<String>,
+        /// The result as data, if the tool gives one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        report: Option<serde_json::Value>,
     },
     /// The turn needs a person.
     Asked {

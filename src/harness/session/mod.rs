@@ -19,14 +19,10 @@ pub use record::{
     ChangeRow, InboxItem, InboxRow, MessageRow, NewSession, OpKind, OpRow, OpState, SessionRow, SessionState, Spent,
     TurnRow, TurnState, WaitKind, WaitRow,
 };
+#[cfg(test)]
+pub(crate) use sqlite::Moment;
 pub use sqlite::{Durability, SqliteJournal};
 pub use state::State;
-
-/// For tests of what stands on the journal.
-#[cfg(test)]
-pub(crate) mod sqlite_moment {
-    pub(crate) use super::sqlite::Moment;
-}
 
 /// A value of ours as JSON. Our types have no maps whose keys are not texts, the only thing that can fail.
 pub(crate) fn to_json(value: &impl serde::Serialize) -> String {

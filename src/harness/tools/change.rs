@@ -22,6 +22,7 @@ const DIFF: usize = 16 << 10;
 struct Checkpoint {
     changes: Vec<FileChange>,
     text: String,
+    report: Value,
 }
 
 /// Plans a patch and says what it will change.
@@ -38,7 +39,8 @@ pub(super) fn intent(call: &Call, patch: &Patch, policy: Policy, said: Said) -> 
     let report = Report::committed(plan, notes, crate::Outcome::default());
     let diff = report.diff(&DiffOptions::default().max_bytes(DIFF));
     let text = format!("{}{}", said(&report), String::from_utf8_lossy(&diff));
-    let checkpoint = serde_json::to_value(Checkpoint { changes, text });
+    let report = serde_json::from_str(&report.json()).unwrap_or_default();
+    let checkpoint = serde_json::to_value(Checkpoint { changes, text, report });
     let checkpoint = checkpoint.map_err(|error| Box::new(Outcome::error(error.to_string())))?;
     Ok(Intent { checkpoint: Some(checkpoint), blobs })
 }
@@ -103,11 +105,14 @@ fn read(checkpoint: Option<&Value>) -> Option<Checkpoint> {
 
 fn outcome_of(checkpoint: Checkpoint) -> Outcome {
     let seen = checkpoint.changes.iter().map(|change| (change.path.clone(), change.after)).collect();
-    Outcome { seen, changes: checkpoint.changes, ..Outcome::ok(checkpoint.text) }
+    let report = Some(checkpoint.report);
+    Outcome { seen, changes: checkpoint.changes, report, ..Outcome::ok(checkpoint.text) }
 }
 
 fn refused(error: &PlanError) -> Outcome {
-    Outcome::error(crate::ApplyError::Plan(error.clone()).explain())
+    let error = crate::ApplyError::Plan(error.clone());
+    let report = serde_json::from_str(&error.json()).ok();
+    Outcome { report, ..Outcome::error(error.explain()) }
 }
 
 fn plan(call: &Call, patch: &Patch, policy: Policy) -> Result<Plan, PlanError> {
@@ -116,7 +121,7 @@ fn plan(call: &Call, patch: &Patch, policy: Policy) -> Result<Plan, PlanError> {
 }
 
 /// What the session believes the files to hold.
-fn expectations(seen: &Seen) -> Expectations {
+pub(super) fn expectations(seen: &Seen) -> Expectations {
     let known = seen.iter().filter_map(|(path, digest)| Some((path, (*digest)?)));
     known.fold(Expectations::new(), |all, (path, digest)| {
         let before = all.clone();

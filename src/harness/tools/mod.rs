@@ -11,6 +11,7 @@
 //!
 //! Tools do not write to the session. What shall be remembered is part of the outcome and recorded with it.
 
+mod arguments;
 mod builtin;
 mod change;
 mod edit;
@@ -20,6 +21,7 @@ mod look;
 mod output;
 mod patch;
 mod plain;
+mod preview;
 mod process;
 mod registry;
 mod schema;
@@ -44,7 +46,8 @@ pub use look::{FindFiles, Grep, ReadFile};
 pub use output::{Bounds, bounded};
 pub use patch::ApplyPatch;
 pub use plain::{AskQuestion, LoadSkill, TODO, Todo};
-pub use registry::{Registry, RegistryError};
+pub use preview::Preview;
+pub use registry::{Registry, RegistryError, Resolved};
 pub use schema::Checked;
 pub use shell::Bash;
 pub use undo::{Net, UndoError, diff, net, undo};
@@ -199,6 +202,8 @@ pub struct Outcome {
     pub changes: Vec<FileChange>,
     /// Values to keep.
     pub values: Vec<(String, String)>,
+    /// The outcome as data, for programs that watch.
+    pub report: Option<Value>,
 }
 
 impl Outcome {
@@ -236,6 +241,11 @@ pub trait Tool: Send + Sync + std::fmt::Debug {
 
     /// What to ask a person before it can go on; the answer then is the call's result. Nothing by default.
     fn question(&self, _call: &Call) -> Option<Value> {
+        None
+    }
+
+    /// Reads along while the model writes a call; the call's input is still empty. Nothing by default.
+    fn preview(&self, _call: Call) -> Option<Box<dyn Preview>> {
         None
     }
 

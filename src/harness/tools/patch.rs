@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Intent, Outcome, Running, Settled, Tool, ToolDef, change};
+use super::preview::PatchPreview;
+use super::{Call, Intent, Outcome, Preview, Running, Settled, Tool, ToolDef, change};
 use crate::harness::manifest::Effects;
 use crate::{Patch, Report};
 
@@ -44,6 +45,10 @@ fn parse(call: &Call) -> Result<Patch, Box<Outcome>> {
 impl Tool for ApplyPatch {
     fn def(&self) -> &ToolDef {
         &self.def
+    }
+
+    fn preview(&self, call: Call) -> Option<Box<dyn Preview>> {
+        Some(Box::new(PatchPreview::new(call)))
     }
 
     fn intent(&self, call: &Call) -> Result<Intent, Box<Outcome>> {

@@ -21,6 +21,9 @@ struct Entry {
     schema: Checked,
 }
 
+/// A tool and the checked input of a call of it.
+pub type Resolved<'a> = (&'a Arc<dyn Tool>, Map<String, Value>);
+
 /// A tool that cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -69,7 +72,7 @@ impl Registry {
     ///
     /// # Errors
     /// In words for the model: no such tool (with near names), no JSON, not what the schema says.
-    pub fn resolve(&self, call: &ToolCall) -> Result<(&Arc<dyn Tool>, Map<String, Value>), String> {
+    pub fn resolve(&self, call: &ToolCall) -> Result<Resolved<'_>, String> {
         let Some(entry) = self.tools.get(&call.name) else { return Err(self.no_such(&call.name)) };
         let input = Value::Object(call.input().map_err(|error| error.to_string())?);
         entry.schema.check(&input).map_err(|wrong| {

@@ -400,3 +400,46 @@ fn an_unknown_outcome_is_left_to_the_person_only_where_it_must() {
         assert_eq!(executable(&["true"], effects, 1).settle(&call, None), want, "{effects}");
     }
 }
+
+/// Feeds the arguments of a call in pieces and says after which byte of the patch it was told to fail.
+fn fails_at(place: &Place, patch: &str, piece: usize) -> Option<(usize, String)> {
+    let arguments = json!({ "patch": patch }).to_string();
+    let mut preview = builtin("apply_patch").unwrap().preview(place.call(&json!({}))).unwrap();
+    let mut fed = 0;
+    for part in arguments.as_bytes().chunks(piece) {
+        fed += part.len();
+        if let Some(why) = preview.feed(std::str::from_utf8(part).unwrap()) {
+            return Some((fed, why));
+        }
+    }
+    None
+}
+
+#[test]
+fn a_patch_that_will_not_fit_is_known_while_it_is_written() {
+    let mut place = Place::new(&[("a", "one\ntwo\n"), ("b", "x\n")]);
+    let rest = format!("*** Add File: new\n{}*** End Patch\n", "+a line of a long new file\n".repeat(50));
+    let fits = format!(
+        "*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n@@\n-two\n+2\n*** Update File: a\n@@\n-1\n+3\n{rest}"
+    );
+    let misfits = [
+        (format!("*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n@@\n-three\n+3\n{rest}"), "hunk 2"),
+        (format!("*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n*** Delete File: none\n{rest}"), "none"),
+        (format!("*** Begin Patch\n*** Change File: a\n{rest}"), "Change File"),
+        (
+            format!("*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n*** Update File: a\n@@\n-one\n+2\n{rest}"),
+            "hunk 1",
+        ),
+    ];
+    for piece in [1, 3, 1000] {
+        assert_eq!(fails_at(&place, &fits, piece), None);
+        for (patch, part) in &misfits {
+            let (at, why) = fails_at(&place, patch, piece).unwrap();
+            assert!(why.contains(part), "{part}: {why}");
+            assert!(piece == 1000 || at < patch.len() / 2, "known at {at} of {}", patch.len());
+        }
+    }
+    place.seen.insert("b".into(), Some(Digest::of(b"old\n")));
+    let stale = format!("*** Begin Patch\n*** Update File: b\n@@\n-x\n+y\n{rest}");
+    assert!(fails_at(&place, &stale, 7).unwrap().1.contains("changed since"));
+}

@@ -119,7 +119,7 @@ impl Session {
             self.agent.model.stream(&request)
         };
         let reply = match self.hear(stream).await? {
-            Heard::Reply(reply) => reply,
+            Heard::Reply(reply) | Heard::Cut(reply, _) => reply,
             Heard::Failed(error) => return self.model_failed(&op, &error).map(Some),
             Heard::Stopped => {
                 let mut batch = self.batch();

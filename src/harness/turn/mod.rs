@@ -3,6 +3,7 @@
 //! What comes next is read off the recorded state alone (`next`), so a turn goes on after a crash by the same way
 //! as ever. Each step's function ends in one commit.
 
+mod along;
 mod context;
 mod model;
 mod tools;

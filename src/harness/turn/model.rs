@@ -11,6 +11,7 @@ use super::super::session::{
 use super::super::tools::Checked;
 use super::super::watch::Live;
 use super::TICK;
+use super::along::Along;
 use super::tools::{Kept, preview};
 use crate::harness::model::Effort;
 
@@ -22,6 +23,8 @@ pub(super) enum Heard {
     Reply(Box<Reply>),
     Failed(ModelError),
     Stopped,
+    /// The reply was cut off: what had come, and why the last call in it would fail.
+    Cut(Box<Reply>, String),
 }
 
 impl Session {
@@ -42,7 +45,8 @@ impl Session {
             self.agent.model.stream(&request)
         };
         match self.hear(stream).await? {
-            Heard::Reply(reply) => self.replied(&op, *reply, schema.as_ref()),
+            Heard::Reply(reply) => self.replied(&op, *reply, None, schema.as_ref()),
+            Heard::Cut(reply, why) => self.replied(&op, *reply, Some(why), schema.as_ref()),
             Heard::Stopped => {
                 let mut batch = self.batch();
                 batch.push(Write::Op { key: op.key, state: OpState::Failed, checkpoint: None, result: None });
@@ -82,6 +86,7 @@ impl Session {
     pub(super) async fn hear(&mut self, mut stream: ReplyStream) -> Result<Heard, RunError> {
         let mut tick = tokio::time::interval(TICK);
         tick.tick().await;
+        let mut along = Along::default();
         loop {
             let event = tokio::select! {
                 biased;
@@ -94,7 +99,15 @@ impl Session {
             };
             match event {
                 Some(Ok(ModelEvent::Done(reply))) => return Ok(Heard::Reply(reply)),
-                Some(Ok(event)) => self.show(event),
+                Some(Ok(event)) => {
+                    if let Some((name, why)) = along.follow(self, &event) {
+                        self.watch.live(Live::Misfit { name, why: why.clone() });
+                        if self.agent.cut_short {
+                            return Ok(Heard::Cut(Box::new(along.reply()), why));
+                        }
+                    }
+                    self.show(event);
+                }
                 Some(Err(error)) => return Ok(Heard::Failed(error)),
                 None => {
                     let error = ModelError::new(ErrorKind::BadStream, "the model's answer ended early");
@@ -144,6 +157,7 @@ impl Session {
         &mut self,
         op: &OpRow,
         reply: Reply,
+        cut: Option<String>,
         schema: Option<&serde_json::Value>,
     ) -> Result<Option<Ended>, RunError> {
         let mut batch = self.batch();
@@ -163,7 +177,8 @@ impl Session {
             return self.answered(batch, text, &stop, schema);
         }
         for (index, call) in calls.iter().enumerate() {
-            self.plan_call(&mut batch, index, call);
+            let cut = cut.as_ref().filter(|_| index + 1 == calls.len());
+            self.plan_call(&mut batch, index, call, cut);
         }
         self.record(batch)
     }
@@ -215,7 +230,9 @@ impl Session {
     }
 
     /// Records the intent of one call, or why it cannot be made, or what it waits for.
-    fn plan_call(&self, batch: &mut Batch, index: usize, call: &ToolCall) {
+    ///
+    /// `cut`: why the call would have failed, when it was cut off for that.
+    fn plan_call(&self, batch: &mut Batch, index: usize, call: &ToolCall, cut: Option<&String>) {
         let (turn, step) = (self.state.turn_number(), self.state.step());
         let mut op = OpRow {
             key: format!("{turn}.{step}.{index}"),
@@ -232,7 +249,13 @@ impl Session {
             checkpoint: None,
             result: None,
         };
-        let (tool, input) = match self.agent.tools.resolve(call) {
+        let resolved = match cut {
+            Some(why) => Err(format!(
+                "your reply was cut off while you wrote this call, since it could not work any more:\n{why}"
+            )),
+            None => self.agent.tools.resolve(call),
+        };
+        let (tool, input) = match resolved {
             Ok(resolved) => resolved,
             Err(wrong) => {
                 let text = self.remarked(&call.name, &call.arguments, wrong);
@@ -244,6 +267,7 @@ impl Session {
                     ok: false,
                     output: preview(&text),
                     changed: Vec::new(),
+                    report: None,
                 });
                 batch.push(Write::Intended(op));
                 return;

@@ -307,3 +307,55 @@ async fn a_turn_is_not_begun_while_one_is_open() {
     let refused = session.send("more", &TurnOptions::default()).await;
     assert!(matches!(refused, Err(RunError::TurnOpen)));
 }
+
+/// What is told while a reply is on its way.
+#[derive(Clone, Default)]
+struct Heard(Arc<std::sync::Mutex<Vec<crate::harness::Live>>>);
+
+impl crate::harness::Watch for Heard {
+    fn live(&mut self, live: crate::harness::Live) {
+        self.0.lock().unwrap().push(live);
+    }
+}
+
+/// A model that writes a patch in pieces and never ends it, and answers once it is told something.
+#[derive(Debug)]
+struct Writer(crate::harness::model::ModelInfo);
+
+impl crate::harness::model::Model for Writer {
+    fn info(&self) -> &crate::harness::model::ModelInfo {
+        &self.0
+    }
+
+    fn stream(&self, request: &crate::harness::model::Request<'_>) -> crate::harness::model::ReplyStream {
+        use crate::harness::model::{AssistantPart, Event, Reply, ReplyStream, StopReason, Text};
+        if request.step > 0 {
+            let reply = Reply::new(vec![AssistantPart::Text(Text::new("I see"))], StopReason::EndTurn);
+            return ReplyStream::from_events([Event::Done(Box::new(reply))]);
+        }
+        let patch = "*** Begin Patch\n*** Update File: a\n@@\n-not there\n+x\n@@\n-more\n";
+        let arguments = json!({ "patch": patch }).to_string();
+        let mut events = vec![Event::ToolCallStarted { call: 0, id: "c".into(), name: "apply_patch".into() }];
+        events.extend(arguments.chars().map(|c| Event::ToolCallDelta { call: 0, delta: c.into() }));
+        let events = futures_util::stream::iter(events.into_iter().map(Ok));
+        ReplyStream::new(futures_util::StreamExt::chain(events, futures_util::stream::pending()))
+    }
+}
+
+#[tokio::test]
+async fn a_certain_misfit_is_told_and_can_cut_the_reply_short() {
+    let project = Project::new();
+    std::fs::write(project.root().join("a"), "one\n").unwrap();
+    let mut tools = crate::harness::tools::Registry::new();
+    tools.add(crate::harness::tools::builtin("apply_patch").unwrap()).unwrap();
+    let model = Arc::new(Writer(crate::harness::model::ModelInfo::new("writer")));
+    let agent = crate::harness::Agent::new("writer", model, config(json!({}))).unwrap().tools(tools).cut_short(true);
+    let heard = Heard::default();
+    let mut session = project.start(&Arc::new(agent)).watch(Box::new(heard.clone()));
+    // Without the cut this would wait for ever.
+    assert_eq!(session.send("do it", &TurnOptions::default()).await.unwrap(), done("I see"));
+    let told = heard.0.lock().unwrap();
+    assert!(told.iter().any(|live| matches!(live, crate::harness::Live::Misfit { name, .. } if name == "apply_patch")));
+    let results = outputs(&session);
+    assert!(results[0].1 && results[0].0.contains("cut off") && results[0].0.contains("hunk 1"), "{}", results[0].0);
+}

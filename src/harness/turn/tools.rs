@@ -195,6 +195,7 @@ impl Session {
             ok: outcome.ok,
             output: preview(&text),
             changed,
+            report: outcome.report,
         });
         let state = if outcome.ok { OpState::Done } else { OpState::Failed };
         let result = Some(to_json(&Kept { ok: outcome.ok, text }));
