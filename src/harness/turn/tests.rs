@@ -9,6 +9,7 @@ use super::super::session::{Journal as _, JournalError, SessionState, WaitKind};
 use super::super::testkit::{self, Line, Project, Script, agent, calls, config, say};
 
 mod kill;
+mod kill_real;
 mod long;
 mod stored;
 
