@@ -199,6 +199,8 @@ pub struct Session {
     pub(super) watch: Box<dyn Watch>,
     /// Since when the turn has been running without being counted.
     pub(super) since: Instant,
+    /// The newest event before this process took the session up.
+    since_event: u64,
     #[cfg(test)]
     pub(super) check: bool,
 }
@@ -229,7 +231,7 @@ impl Session {
             title: String::new(),
         };
         let lease = journal.create(&new, &this_process(), TTL)?;
-        Self::with(agent, journal, lease, env)
+        Self::with(agent, journal, lease, env, 0)
     }
 
     /// Takes up a session that another process ran. `id` may be the beginning or the end of its id.
@@ -241,7 +243,7 @@ impl Session {
         let env = environment(&agent, Path::new(&row.root), &row.id)?;
         let lease = journal.acquire(&row.id, &this_process(), TTL)?;
         let fence = lease.fence;
-        let mut session = Self::with(agent, journal, lease, env)?;
+        let mut session = Self::with(agent, journal, lease, env, row.last_event)?;
         if session.state.turn.is_some() {
             let mut batch = session.batch();
             batch.event(Event::Resumed { fence });
@@ -250,7 +252,13 @@ impl Session {
         Ok(session)
     }
 
-    fn with(agent: Arc<Agent>, journal: Box<dyn Journal>, lease: Lease, env: Arc<ToolEnv>) -> Result<Self, RunError> {
+    fn with(
+        agent: Arc<Agent>,
+        journal: Box<dyn Journal>,
+        lease: Lease,
+        env: Arc<ToolEnv>,
+        since_event: u64,
+    ) -> Result<Self, RunError> {
         let snapshot = journal.load(&lease.session)?;
         let broken = |error: serde_json::Error| RunError::Broken(format!("its tool definitions: {error}"));
         Ok(Session {
@@ -264,14 +272,19 @@ impl Session {
             cancel: CancellationToken::new(),
             watch: Box::new(Unwatched),
             since: Instant::now(),
+            since_event,
             #[cfg(test)]
             check: false,
         })
     }
 
-    /// Sets who watches. Default: nobody.
+    /// Sets who watches, and tells what this process has recorded so far. Default: nobody.
     #[must_use]
-    pub fn watch(mut self, watch: Box<dyn Watch>) -> Self {
+    pub fn watch(mut self, mut watch: Box<dyn Watch>) -> Self {
+        // What cannot be read now is still in the journal.
+        for event in self.journal.events(&self.state.id, self.since_event, 100).unwrap_or_default() {
+            watch.recorded(&event);
+        }
         self.watch = watch;
         self
     }
