@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::{Call, FileChange, Intent, Outcome, Seen, Settled};
 use crate::{
-    After, Before, CommitOptions, DiffOptions, Digest, Expectations, GENERATED, Patch, Plan, PlanError, PlanOptions,
-    Policy, RelPath, Report, Source as _, State, Step, Workspace, prepare,
+    After, Before, ChangedFile, CommitOptions, Diagnose, DiagnoseOptions, DiffOptions, Digest, Expectations, GENERATED,
+    Patch, Plan, PlanError, PlanOptions, Policy, RecoverOptions, RelPath, Report, Source as _, State, Step, Workspace,
+    prepare, recover,
 };
 
 /// How much of a diff the model is shown.
@@ -36,10 +37,16 @@ pub(super) fn intent(call: &Call, patch: &Patch, policy: Policy, said: Said) -> 
         return Err(Box::new(Outcome::error("nothing would change: the files are like that already")));
     }
     // The answer is that of an edit that worked: it is given only when it has.
+    let found =
+        Diagnose::new(call.env.workspace(), DiagnoseOptions::default()).check(&ChangedFile::from_steps(plan.steps()));
     let report = Report::committed(plan, notes, crate::Outcome::default());
     let diff = report.diff(&DiffOptions::default().max_bytes(DIFF));
-    let text = format!("{}{}", said(&report), String::from_utf8_lossy(&diff));
-    let report = serde_json::from_str(&report.json()).unwrap_or_default();
+    let mut text = format!("{}{}", said(&report), String::from_utf8_lossy(&diff));
+    let mut report: Value = serde_json::from_str(&report.json()).unwrap_or_default();
+    if !found.is_clean() {
+        text.push_str(&format!("\nThis edit brought in problems:\n{}", found.text()));
+        report["diagnostics"] = serde_json::from_str(&found.json()).unwrap_or_default();
+    }
     let checkpoint = serde_json::to_value(Checkpoint { changes, text, report });
     let checkpoint = checkpoint.map_err(|error| Box::new(Outcome::error(error.to_string())))?;
     Ok(Intent { checkpoint: Some(checkpoint), blobs })
@@ -75,22 +82,30 @@ pub(super) fn run(call: &Call, patch: &Patch, policy: Policy, checkpoint: Option
     }
 }
 
-/// On which side of an edit the tree is.
+/// On which side of an edit the tree is. One that is in the middle is first brought to one of them.
 pub(super) fn settle(call: &Call, checkpoint: Option<&Value>) -> Settled {
     let Some(checkpoint) = read(checkpoint) else { return Settled::Unknown };
     let workspace = call.env.workspace();
-    let stands = |change: &FileChange| fingerprint(workspace, &change.path);
+    let mut sides = sides(workspace, &checkpoint.changes);
+    if sides == Some((false, false)) && recover(workspace, &RecoverOptions::default()).is_ok() {
+        sides = self::sides(workspace, &checkpoint.changes);
+    }
+    match sides {
+        Some((_, true)) => Settled::Done(outcome_of(checkpoint)),
+        Some((true, false)) => Settled::Again,
+        _ => Settled::Unknown,
+    }
+}
+
+/// Whether all files are as before, and whether all are as after; `None` when that cannot be found out.
+fn sides(workspace: &Workspace, changes: &[FileChange]) -> Option<(bool, bool)> {
     let (mut before, mut after) = (true, true);
-    for change in &checkpoint.changes {
-        let Ok(now) = stands(change) else { return Settled::Unknown };
+    for change in changes {
+        let now = fingerprint(workspace, &change.path).ok()?;
         before &= now == change.before;
         after &= now == change.after;
     }
-    match (before, after) {
-        (_, true) => Settled::Done(outcome_of(checkpoint)),
-        (true, false) => Settled::Again,
-        (false, false) => Settled::Unknown,
-    }
+    Some((before, after))
 }
 
 /// The policy of the harness: generated files and its own are left alone.

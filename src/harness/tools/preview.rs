@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::arguments::Field;
 use super::{Call, change};
 use crate::{
-    ApplyError, Event, FileOp, Hunk, HunkPlacer, OpKind, ParseOptions, Parser, Patch, Plan, PlanOptions, RelPath,
-    Source as _, State,
+    ApplyError, Event, FileData, FileOp, Hunk, HunkPlacer, OpKind, ParseOptions, Parser, Patch, Plan, PlanOptions,
+    RelPath, Source as _, State,
 };
 
 /// After so many checks the rest is left to the tool itself: each looks at all that came before.
@@ -28,7 +28,7 @@ pub(super) struct PatchPreview {
     parser: Parser,
     ops: Vec<FileOp>,
     /// The file of the operation that is being written, unless an earlier operation names it too.
-    base: Option<Arc<Vec<u8>>>,
+    base: Option<Arc<FileData>>,
     line: u64,
     path: Vec<u8>,
     hunks: Vec<Hunk>,
@@ -86,7 +86,7 @@ impl PatchPreview {
         let inside = workspace.strip_root(path).unwrap_or(path);
         let loaded = RelPath::new(inside).ok().and_then(|path| workspace.load(&path).ok());
         self.base = match loaded.map(|loaded| loaded.state) {
-            Some(State::File(file)) if self.ops.iter().all(|op| op.path != path) => Some(Arc::clone(&file.bytes)),
+            Some(State::File(file)) if self.ops.iter().all(|op| op.path != path) => Some(file),
             _ => None,
         };
     }
@@ -94,7 +94,7 @@ impl PatchPreview {
     fn hunk(&mut self, hunk: Hunk) -> Option<String> {
         self.hunks.push(hunk);
         let policy = change::policy();
-        let mut placer = HunkPlacer::new(self.base.as_ref()?, &policy).ok()?;
+        let mut placer = HunkPlacer::new(&self.base.as_ref()?.bytes, &policy).ok()?;
         let (last, earlier) = self.hunks.split_last()?;
         for hunk in earlier {
             // It fitted, or this would be over.

@@ -104,6 +104,18 @@ async fn a_patch_is_applied_and_told_with_its_diff() {
 }
 
 #[tokio::test]
+async fn what_an_edit_broke_is_told_with_it() {
+    let mut place = Place::new(&[("a.json", "{\"n\": 1}\n")]);
+    let outcome = place.run("edit", json!({"path": "a.json", "old_string": "1}", "new_string": "1"})).await;
+    assert!(outcome.ok && outcome.text.contains("problems") && outcome.text.contains("a.json:"), "{}", outcome.text);
+    let report = outcome.report.unwrap();
+    assert!(!report["diagnostics"]["findings"].as_array().unwrap().is_empty(), "{report}");
+    assert_eq!(report["status"], "applied");
+    let outcome = place.run("edit", json!({"path": "a.json", "old_string": "1", "new_string": "2}"})).await;
+    assert!(outcome.ok && !outcome.text.contains("problems"), "{}", outcome.text);
+}
+
+#[tokio::test]
 async fn a_patch_of_a_file_that_changed_since_it_was_read_is_stale() {
     let mut place = Place::new(&[("a", "one\ntwo\n")]);
     assert!(place.run("read_file", json!({"path": "a"})).await.ok);

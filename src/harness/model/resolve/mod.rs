@@ -3,6 +3,9 @@
 //! In this order: the bootstrap model, the mock model, a model defined in code, else a provider over HTTP; a
 //! cassette wraps any of them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
