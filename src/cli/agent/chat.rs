@@ -4,8 +4,8 @@ use std::io::{BufRead as _, Write as _};
 
 use super::session::{block_on, stopped, which};
 use super::setup::Place;
-use super::watch::Progress;
-use super::{DONE, Stop, print, render};
+use super::watch::{Progress, print_answer};
+use super::{DONE, Stop, render};
 use crate::cli::output;
 use crate::harness::session::WaitRow;
 use crate::harness::{Answer, Ended, Session, TurnOptions};
@@ -89,7 +89,7 @@ fn rest(session: &mut Session, mut ended: Ended) -> Result<bool, Stop> {
     loop {
         match ended {
             Ended::Done { answer } => {
-                print(&format!("{}\n", answer.trim_end()))?;
+                print_answer(&answer)?;
                 return Ok(true);
             }
             Ended::Waiting(waits) => {
@@ -133,16 +133,28 @@ fn answer(wait: &WaitRow) -> Result<Option<Answer>, Stop> {
     }
 }
 
-/// Shows a prompt and reads a line.
+/// Shows a prompt and reads a line. An interrupt is as good as the end of the input.
 fn ask(prompt: &str) -> Result<Typed, Stop> {
     let mut stderr = std::io::stderr().lock();
     // A prompt that cannot be shown is not missed by whoever cannot see it.
     drop(stderr.write_all(prompt.as_bytes()).and_then(|()| stderr.flush()));
     drop(stderr);
-    let mut line = String::new();
-    match std::io::stdin().lock().read_line(&mut line) {
-        Ok(0) => Ok(Typed::End),
-        Ok(_) => Ok(Typed::Line(line)),
-        Err(error) => Err(Stop::failed(format!("standard input cannot be read: {error}"))),
+    let wrong = |error: std::io::Error| Stop::failed(format!("standard input cannot be read: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(wrong)?;
+    let read = runtime.block_on(async {
+        let line = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            std::io::stdin().lock().read_line(&mut line).map(|read| (read, line))
+        });
+        tokio::select! {
+            line = line => line.unwrap_or_else(|error| Err(std::io::Error::other(error))),
+            _ = tokio::signal::ctrl_c() => Ok((0, String::new())),
+        }
+    });
+    // A thread that still reads ends with the process.
+    runtime.shutdown_background();
+    match read.map_err(wrong)? {
+        (0, _) => Ok(Typed::End),
+        (_, line) => Ok(Typed::Line(line)),
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use super::setup::Place;
-use super::watch::{JsonLines, Progress};
+use super::watch::{JsonLines, Progress, print_answer};
 use super::{DONE, FAILED, Stop, WAITING, render};
 use crate::cli::output;
 use crate::harness::session::{Journal as _, JournalError, WaitRow};
@@ -202,7 +202,7 @@ fn report(session: &Session, ended: Ended, shown: Shown) -> Result<u8, Stop> {
     match ended {
         Ended::Done { answer } => {
             if !shown.json {
-                super::print(&format!("{}\n", answer.trim_end()))?;
+                print_answer(&answer)?;
             }
             Ok(DONE)
         }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use super::render;
+use super::{Stop, render};
 use crate::cli::output;
 use crate::harness::session::StoredEvent;
 use crate::harness::{Live, Watch};
@@ -35,6 +35,14 @@ impl Progress {
         let end = if std::mem::take(&mut self.within) { "\n" } else { "" };
         output::err(&format!("{end}{text}\n"));
     }
+}
+
+/// Prints the answer of a turn, unless the person has watched it come.
+pub(super) fn print_answer(answer: &str) -> Result<(), Stop> {
+    if std::io::stderr().is_terminal() && std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    super::print(&format!("{}\n", answer.trim_end())).map(|_| ())
 }
 
 impl Watch for Progress {
