@@ -2,6 +2,7 @@
 //!
 //! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
 
+mod agent;
 mod answer;
 pub mod approval;
 mod changes;
@@ -21,9 +22,10 @@ pub mod tools;
 mod turn;
 mod watch;
 
+pub use agent::{Agent, TurnOptions};
 pub use answer::{Answer, AnswerError};
 pub use changes::{ChangesError, changes, diff, undo};
-pub use run::{Agent, Ended, RunError, Session, TurnOptions};
+pub use run::{Ended, RunError, Session};
 pub use watch::{Live, Unwatched, Watch};
 
 // The guide's example is compiled and run with the documentation's tests.

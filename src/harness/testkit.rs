@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::agent::Agent;
 use super::manifest::{Config, Effects};
 use super::model::{
     AssistantPart, ErrorKind, Event, Message, Model, ModelError, ModelInfo, Reply, ReplyStream, Request, StopReason,
     Text, ToolCall, Usage,
 };
-use super::run::{Agent, Session};
+use super::run::Session;
 use super::session::{Durability, SqliteJournal};
 use super::tools::{Call, Outcome, Registry, Running, Tool, ToolDef};
 

@@ -179,6 +179,19 @@ fn events_are_json_lines_numbered_and_resumable() {
 }
 
 #[test]
+fn a_session_keeps_its_prompt_when_the_agent_changes_and_says_so_once() {
+    let dir = project("", &json!([call("ask_question", json!({"question": "?"})), say("done"), say("more")]));
+    assert_eq!(agent(dir.path(), &["run", "do it"]).0, 3);
+    fs::write(dir.path().join("agent/instructions.md"), "Do something else.\n").unwrap();
+    let id = id(dir.path());
+    let (code, out, error) = agent(dir.path(), &["answer", &id, "yes"]);
+    assert_eq!((code, out.as_str()), (0, "done\n"));
+    assert!(error.contains("keeps the prompt"), "{error}");
+    let (code, _, error) = agent(dir.path(), &["run", "--session", &id, "more"]);
+    assert!(code == 0 && !error.contains("keeps the prompt"), "{error}");
+}
+
+#[test]
 fn an_answer_that_must_fit_a_schema_does() {
     let dir = project("", &json!([say("seven"), say("{\"n\": 7}")]));
     fs::write(dir.path().join("schema.json"), r#"{"type": "object", "required": ["n"]}"#).unwrap();

@@ -14,10 +14,11 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
+use super::agent::TurnOptions;
 use super::limits::{self, Reached, Used};
 use super::manifest::{Effects, Then};
 use super::model::Message;
-use super::run::{Ended, RunError, Session, TurnOptions, blocking, message_write};
+use super::run::{Ended, RunError, Session, blocking, message_write};
 use super::session::{
     Batch, Event, InboxItem, OpKind, OpRow, OpState, SessionState, TurnState, WaitKind, Write, to_json,
 };

@@ -2,9 +2,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::super::agent::TurnOptions;
 use super::super::answer::Answer;
 use super::super::model::{ErrorKind, Message};
-use super::super::run::{Ended, RunError, Session, TurnOptions};
+use super::super::run::{Ended, RunError, Session};
 use super::super::session::{Journal as _, JournalError, SessionState, WaitKind};
 use super::super::testkit::{self, Line, Project, Script, agent, calls, config, say};
 

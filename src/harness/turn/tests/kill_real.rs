@@ -2,8 +2,8 @@
 
 use super::kill::{kill_at, killing_journal};
 use super::*;
+use crate::harness::Agent;
 use crate::harness::manifest::Effects;
-use crate::harness::run::Agent;
 use crate::harness::session::Moment;
 use crate::harness::tools::{Registry, builtin};
 

@@ -23,7 +23,7 @@ fn lines() -> Vec<Line> {
     ]
 }
 
-fn tester() -> Arc<crate::harness::run::Agent> {
+fn tester() -> Arc<crate::harness::Agent> {
     agent(Script::new(lines()), config(json!({"approvals": [{"tool": "append", "ask": "always"}]})))
 }
 
