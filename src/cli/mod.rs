@@ -7,7 +7,10 @@ mod args;
 mod glob;
 mod output;
 mod read;
+mod recover;
 mod search;
+mod undo;
+mod undo_file;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -47,6 +50,12 @@ enum Command {
     Read(read::Args),
     #[command(about = glob::ABOUT, after_help = glob::HELP)]
     Glob(glob::Args),
+    /// Undo a patch that was applied with --keep-undo: all of it or nothing
+    #[command(after_help = undo::HELP)]
+    Undo(undo::Args),
+    /// Bring back what a process that died in the middle of a patch has left
+    #[command(after_help = recover::HELP)]
+    Recover(recover::Args),
     /// Run and make agents: a directory of files is an agent
     #[cfg(feature = "harness")]
     #[command(subcommand)]
@@ -74,6 +83,8 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
         Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        Ok(Restitch { command: Command::Undo(args) }) => undo::run(&args),
+        Ok(Restitch { command: Command::Recover(args) }) => recover::run(&args),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),

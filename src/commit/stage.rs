@@ -56,6 +56,7 @@ impl<'w> Transaction<'w> {
             let (filling, like, mode) = match &step.after {
                 After::Absent => continue,
                 After::Content { content, like, mode } => (Filling::New(content), like.as_ref(), *mode),
+                After::Link { target } => (Filling::Link(target), None, None),
                 After::Moved { from } => {
                     let filling = self.copy_of(from, &references)?;
                     let like = if matches!(filling, Filling::Link(_)) { None } else { Some(from) };
@@ -82,6 +83,10 @@ impl<'w> Transaction<'w> {
         if let Some(known) = known.filter(|known| matches!(self.steps[*known].before, Before::File(_))) {
             let seen = &self.seen[known];
             return Ok(Some(Model { stamp: seen.stamp, extras: seen.extras.clone() }));
+        }
+        if known.is_some_and(|known| matches!(self.steps[known].before, Before::Link(_))) {
+            // What replaces a link is a new file: the link's own mode means nothing.
+            return Ok(None);
         }
         match self.workspace.stat(like) {
             Ok(Some(stamp)) if ops::kind(stamp.mode) == Kind::File => Ok(Some(Model { stamp, extras: None })),

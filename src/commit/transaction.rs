@@ -105,7 +105,7 @@ impl<'w> Transaction<'w> {
     /// Steps by path, when some step names another's path; empty when none does.
     pub(super) fn cross_references(&self) -> HashMap<&'w str, usize> {
         let refers = |step: &Step| match &step.after {
-            After::Absent => false,
+            After::Absent | After::Link { .. } => false,
             After::Moved { .. } => true,
             After::Content { like, .. } => like.as_ref().is_some_and(|like| *like != step.path),
         };
@@ -198,7 +198,8 @@ impl<'w> Transaction<'w> {
             }
         }
         self.finished = true;
-        if left.is_empty() {
+        // What was put back may be lost with the power; then the journal is what brings it back again.
+        if left.is_empty() && self.journal.is_some() && self.sync_dirs().is_ok() {
             self.end_journal();
         }
         left

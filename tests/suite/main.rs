@@ -12,7 +12,11 @@ mod diagnose_checkers;
 mod diagnose_syntax;
 /// The layers of the crate, read from its sources.
 mod layers;
+/// Search, read and glob as a library: which files, which rows, which notices; the same on every run.
+mod search;
 /// The same trees and questions for ripgrep.
 mod search_rg;
 /// Trees on the disk and programs run in them.
 mod support;
+/// Undo: the file, the kept records, the program.
+mod undo;
