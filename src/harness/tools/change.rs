@@ -161,6 +161,7 @@ fn changes(plan: &Plan) -> Result<Changes, String> {
         let after = match &step.after {
             After::Absent => None,
             After::Content { content, .. } => Some(content.to_vec()),
+            After::Link { target } => Some([LINK, target].concat()),
             After::Moved { from } => match steps.get(from) {
                 Some(step) => content_before(step),
                 None => return Err(format!("the plan moves `{from}`, which it does not name")),
@@ -185,7 +186,7 @@ fn changes(plan: &Plan) -> Result<Changes, String> {
 }
 
 /// What marks the bytes of a link, which are no file's.
-const LINK: &[u8] = b"symbolic link to ";
+pub(super) const LINK: &[u8] = b"symbolic link to ";
 
 fn content_before(step: &Step) -> Option<Vec<u8>> {
     match &step.before {

@@ -369,6 +369,22 @@ async fn what_a_session_changed_is_shown_and_put_back() {
 }
 
 #[tokio::test]
+async fn a_link_that_was_deleted_or_moved_is_put_back() {
+    let mut place = Place::new(&[("a", "one\n")]);
+    for link in ["l", "m"] {
+        std::os::unix::fs::symlink("a", place.dir.path().join(link)).unwrap();
+    }
+    let patch = "*** Begin Patch\n*** Delete File: l\n*** Update File: m\n*** Move to: n\n*** End Patch\n";
+    let outcome = place.run("apply_patch", json!({"patch": patch})).await;
+    assert!(outcome.ok, "{}", outcome.text);
+    undo(&place.env, &net(&place.changes), place.content()).unwrap();
+    for link in ["l", "m"] {
+        assert_eq!(std::fs::read_link(place.dir.path().join(link)).unwrap(), std::path::Path::new("a"));
+    }
+    assert!(place.dir.path().join("n").symlink_metadata().is_err());
+}
+
+#[tokio::test]
 async fn what_someone_else_changed_in_between_is_not_put_back() {
     let mut place = Place::new(&[("a", "one\n")]);
     assert!(place.run("apply_patch", update("a", "one", "two")).await.ok);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::change::fingerprint;
+use super::change::{LINK, fingerprint};
 use super::{FileChange, ToolEnv};
 use crate::{
     After, Before, CommitOptions, DiffOptions, Digest, NewContent, Patch, Plan, PlanOptions, Policy, RelPath, Report,
@@ -122,14 +122,16 @@ fn step(env: &ToolEnv, file: &Net, content: &impl Fn(Digest) -> Option<Vec<u8>>)
     let before = match loaded.state {
         State::Absent => Before::Absent,
         State::File(data) => Before::File(data),
-        _ => return Err(error("it is a link".into())),
+        State::Link(target) => Before::Link(target),
+        State::Dir | State::Special(_) => return Err(error("it is no file".into())),
     };
     let after = match file.before {
         None => After::Absent,
         Some(digest) => {
             let bytes = find(file, digest, content)?;
-            if file.mode.is_none() {
-                return Err(error("it was a link".into()));
+            // What had no permission bits was a link.
+            if let (None, Some(target)) = (file.mode, bytes.strip_prefix(LINK)) {
+                return Ok(Step { path, before, after: After::Link { target: target.to_vec() } });
             }
             let like = matches!(before, Before::File(_)).then(|| path.clone());
             let content = NewContent { base: Arc::default(), spliced: Spliced::from_fresh(bytes) };
