@@ -156,6 +156,8 @@ fn how_patterns_match() {
     for (options, pattern, want) in [
         (content(), "done$", "crlf:1:done\ncrlf:3:x done\n"),
         (content(), r"c\r", "crlf:2:ab\rc\n"),
+        (SearchOptions::new().mode(Mode::Count), r"\w+\w+\r", "crlf:3\nwide-be:1\n"),
+        (SearchOptions::new(), r"x\w*.\w+e\r$", "crlf\n"),
         (content(), "^import", "bom:1:import a\nbom:2:import b\n"),
         (content().syntax(Syntax::Literal), "import a", "bom:1:import a\n"),
         (content(), "é$", "wide-be:1:wide é\nwide-le:1:wide é\n"),
