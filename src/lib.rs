@@ -52,6 +52,8 @@ mod apply;
 #[doc(hidden)]
 pub mod cli;
 mod commit;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod limits;
 mod matching;
 mod patch;

@@ -1,5 +1,7 @@
 //! The programs' common part: arguments in, one library call, text and exit code out. Not part of the library's API.
 
+#[cfg(feature = "harness")]
+mod agent;
 mod apply;
 mod args;
 mod glob;
@@ -45,6 +47,10 @@ enum Command {
     Read(read::Args),
     #[command(about = glob::ABOUT, after_help = glob::HELP)]
     Glob(glob::Args),
+    /// Run and make agents: a directory of files is an agent
+    #[cfg(feature = "harness")]
+    #[command(subcommand)]
+    Agent(agent::Command),
 }
 
 /// `apply_patch [PATCH]`: applies a patch given as the argument or on standard input.
@@ -68,6 +74,8 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
         Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        #[cfg(feature = "harness")]
+        Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)

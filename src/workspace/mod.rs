@@ -149,6 +149,25 @@ impl Workspace {
         }
     }
 
+    /// The names in a directory (`None`: the root) with what they are, in the order of the system, at most `most`.
+    /// Links are told as links. A name that disappears meanwhile is left out.
+    ///
+    /// # Errors
+    /// [`SourceError`] when it is no directory or cannot be listed.
+    pub fn entries(&self, dir: Option<&RelPath>, most: usize) -> Result<Vec<(Vec<u8>, Stamp)>, SourceError> {
+        let opened = dir.map(|dir| self.open_resolved(dir.as_str(), How::List)).transpose()?;
+        let dir = opened.as_ref().map_or(self.root(), |dir| dir.as_fd());
+        let mut entries = Vec::new();
+        for name in ops::names(dir, most)? {
+            match ops::stat_child(dir, &name) {
+                Ok(stamp) => entries.push((name, stamp)),
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(entries)
+    }
+
     /// The handle of the root.
     pub(crate) fn root(&self) -> BorrowedFd<'_> {
         self.root.as_fd()

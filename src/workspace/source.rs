@@ -82,6 +82,32 @@ pub struct Stamp {
     pub gid: u32,
 }
 
+impl Stamp {
+    /// Whether it is a regular file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.mode & 0o170_000 == 0o100_000
+    }
+
+    /// Whether it is a directory.
+    #[must_use]
+    pub fn is_dir(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+
+    /// Whether it is a symbolic link.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        self.mode & 0o170_000 == 0o120_000
+    }
+
+    /// Whether its mode lets anybody at all execute it.
+    #[must_use]
+    pub fn is_executable(&self) -> bool {
+        self.mode & 0o111 != 0
+    }
+}
+
 /// Why a path could not be looked up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
