@@ -52,6 +52,7 @@ mod apply;
 #[doc(hidden)]
 pub mod cli;
 mod commit;
+mod diagnose;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod limits;
@@ -60,6 +61,7 @@ mod patch;
 mod path;
 mod plan;
 mod policy;
+mod process;
 mod read;
 mod report;
 mod search;
@@ -76,6 +78,9 @@ pub use commit::{
     Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
     LeftoverKind, Outcome, Prepared, prepare,
 };
+pub use diagnose::{
+    Baseline, ChangedFile, Checks, Diagnose, DiagnoseOptions, Diagnosis, Diagnostic, FileImage, Severity, Skipped,
+};
 pub use limits::{CancelToken, Deadline};
 pub use matching::{Found, seek_sequence};
 pub use patch::{
@@ -89,6 +94,7 @@ pub use plan::{
     Stale, Step, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
+pub use process::{End as ProgramEnd, Output as ProgramOutput, PASSED_ON, ProcessError, Program};
 pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, Report};
 pub use search::{

@@ -13,6 +13,7 @@
 
 mod digest;
 mod disk;
+mod git_dir;
 mod given;
 mod memory;
 pub(crate) mod near;

@@ -14,6 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("plan", &["text", "patch", "matching", "workspace", "path", "limits", "policy"]),
     ("commit", &["plan", "workspace", "path", "limits", "policy", "text"]),
     ("report", &["commit", "plan", "patch", "matching", "workspace", "text", "path", "limits", "policy"]),
+    ("diagnose", &["plan", "workspace", "process", "text", "path", "limits"]),
     ("apply", &["patch", "plan", "commit", "report", "workspace", "limits", "policy", "path"]),
     ("read", &["workspace", "text", "path", "limits"]),
     ("search", &["workspace", "path", "limits", "text"]),

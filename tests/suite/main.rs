@@ -5,6 +5,11 @@
 mod chain;
 /// The programs as a user meets them: flags, exit codes, texts.
 mod cli;
+/// What the project's own checkers say, before and after.
+mod diagnose_checkers;
+/// Syntax errors that a patch makes, for each language.
+#[cfg(feature = "syntax")]
+mod diagnose_syntax;
 /// The layers of the crate, read from its sources.
 mod layers;
 /// The same trees and questions for ripgrep.
