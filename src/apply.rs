@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use crate::commit::{self, CommitError, CommitErrorKind, CommitOptions, DiskState};
+use crate::diagnose::{Baseline, ChangedFile, Diagnose, DiagnoseOptions};
 use crate::patch::{ParseError, ParseOptions, Patch, ReadError};
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::report::{self, Report};
@@ -14,6 +15,7 @@ pub struct ApplyOptions {
     parse: ParseOptions,
     plan: PlanOptions,
     commit: CommitOptions,
+    diagnose: Option<DiagnoseOptions>,
     check: bool,
 }
 
@@ -58,12 +60,18 @@ impl ApplyOptions {
     fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
         let notes = std::mem::take(&mut patch.notes);
         let plan = Plan::new(patch, workspace, &self.plan)?;
+        let checks = self.diagnose.as_ref().map(|options| {
+            let changes = ChangedFile::from_steps(plan.steps());
+            (Diagnose::new(workspace, options.clone()), changes)
+        });
         if self.check {
-            return Ok(Report::planned(plan, notes));
+            let diagnosis = checks.map(|(checks, changes)| checks.check(&changes));
+            return Ok(Report::planned(plan, notes).with_diagnosis(diagnosis));
         }
+        let baseline = checks.map(|(checks, changes)| checks.before(changes));
         let prepared = commit::prepare(workspace, plan.steps(), &self.commit)?;
         let outcome = prepared.commit()?;
-        Ok(Report::committed(plan, notes, outcome))
+        Ok(Report::committed(plan, notes, outcome).with_diagnosis(baseline.map(Baseline::after)))
     }
 
     /// Sets how the text is parsed. Default: [`ParseOptions::default`].
@@ -84,6 +92,14 @@ impl ApplyOptions {
     #[must_use]
     pub fn commit(mut self, options: CommitOptions) -> Self {
         self.commit = options;
+        self
+    }
+
+    /// Sets which checks look for what the patch broke; they never fail the patch. Costs what the checks cost, at most the
+    /// time of their options. Default: none.
+    #[must_use]
+    pub fn diagnose(mut self, options: DiagnoseOptions) -> Self {
+        self.diagnose = Some(options);
         self
     }
 

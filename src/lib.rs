@@ -57,6 +57,8 @@ mod diagnose;
 pub mod harness;
 mod limits;
 mod matching;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod patch;
 mod path;
 mod plan;
@@ -75,8 +77,8 @@ struct Readme;
 
 pub use apply::{AfterError, ApplyError, ApplyOptions};
 pub use commit::{
-    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState, Holder, Leftover,
-    LeftoverKind, Outcome, Prepared, prepare,
+    Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, Direction, DiskState, Durability,
+    Holder, Leftover, LeftoverKind, Outcome, Prepared, RecoverOptions, Recovered, RecoveryReport, prepare, recover,
 };
 pub use diagnose::{
     Baseline, ChangedFile, Checks, Diagnose, DiagnoseOptions, Diagnosis, Diagnostic, FileImage, Severity, Skipped,
@@ -102,4 +104,6 @@ pub use search::{
     Syntax, Total,
 };
 pub use text::{Piece, Spliced, WideEncoding};
-pub use workspace::{Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace};
+pub use workspace::{
+    Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
+};

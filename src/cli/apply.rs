@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use crate::cli::args::{AmbiguousArg, Profile, ReadArg, TierArg};
 use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, output};
 use crate::{
-    AfterError, ApplyError, ApplyOptions, DiffOptions, Expectations, ParseOptions, PlanOptions, Report, Workspace,
+    After, AfterError, ApplyError, ApplyOptions, Checks, DiagnoseOptions, Diagnosis, DiffOptions, Expectations,
+    ParseOptions, PlanOptions, RelPath, Report, Workspace,
 };
 
 pub(super) const ABOUT: &str = "Applies a patch to the files below the current directory: all of it, or nothing at all";
@@ -66,6 +67,11 @@ pub(super) struct Args {
     /// Refuse the patch unless PATH still holds what was read (the hash that `restitch read` prints); may be repeated
     #[arg(long, value_name = "PATH=HASH")]
     read: Vec<ReadArg>,
+
+    /// Look for what the patch broke and print it; never fails the patch. LIST names checks (`whitespace`, `file`,
+    /// `syntax`, `checkers`, `all`, or a checker of `.restitch.toml`) [default: whitespace,file,syntax]
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    diagnose: Option<String>,
 
     /// Refuse to touch paths that match this glob; may be repeated
     #[arg(long, value_name = "GLOB")]
@@ -143,24 +149,50 @@ fn options(args: &Args) -> Result<ApplyOptions, Stop> {
         Profile::Default => ParseOptions::default(),
         Profile::Codex => ParseOptions::codex(),
     };
-    Ok(ApplyOptions::default()
+    let options = ApplyOptions::default()
         .parse(parse)
         .plan(PlanOptions::default().policy(policy).expectations(expect))
-        .check(args.check))
+        .check(args.check);
+    Ok(match &args.diagnose {
+        Some(list) => options.diagnose(DiagnoseOptions::default().checks(Checks::parse(list))),
+        None => options,
+    })
 }
 
 fn print(args: &Args, report: &Report) -> io::Result<()> {
     let diff = DiffOptions::default();
-    let bytes = match (args.json, args.diff) {
+    let mut bytes = match (args.json, args.diff) {
         (true, true) => report.json_with_diff(&diff).into_bytes(),
         (true, false) => report.json().into_bytes(),
         (false, true) => [report.text().into_bytes(), b"\n".to_vec(), report.diff(&diff)].concat(),
         (false, false) => report.text().into_bytes(),
     };
+    if let Some(diagnosis) = report.diagnosis().filter(|_| !args.json) {
+        bytes.extend_from_slice(b"\n");
+        bytes.extend_from_slice(found(diagnosis, report).as_bytes());
+    }
     for warning in report.warnings() {
         output::err(&format!("warning: {warning}\n"));
     }
     output::out(&bytes)
+}
+
+/// What the checks found: with excerpts of the sources for a person at a terminal, else a line each.
+fn found(diagnosis: &Diagnosis, report: &Report) -> String {
+    if diagnosis.is_clean() {
+        return "No new problems found.\n".to_owned();
+    }
+    if !io::stdout().is_terminal() {
+        return diagnosis.text();
+    }
+    let after = |path: &RelPath| {
+        let step = report.plan().steps().iter().find(|step| step.path == *path)?;
+        match &step.after {
+            After::Content { content, .. } => Some(content.to_vec()),
+            _ => None,
+        }
+    };
+    diagnosis.text_with_sources(after, true)
 }
 
 /// Says why a patch was not applied; the exit code says what is true on the disk.

@@ -38,6 +38,20 @@ pub enum CommitErrorKind {
     /// Something on the way to the path is no directory.
     #[error("something on the way to it is no directory")]
     NotADirectory,
+    /// The journal of an interrupted commit is of no use, and nothing was done.
+    #[error("the journal {} of an interrupted commit cannot be used: {why}", .path.display())]
+    Journal {
+        /// Where it is.
+        path: std::path::PathBuf,
+        /// What is the matter with it.
+        why: String,
+    },
+    /// A dead process left the tree between two states, and it is not for a commit to bring it back.
+    #[error("an interrupted commit of process {pid} is still in this tree; `restitch recover` brings it back")]
+    NotRecovered {
+        /// The process that died.
+        pid: u32,
+    },
     /// The steps contradict each other.
     #[error("BUG: the plan contradicts itself: {0}")]
     BadPlan(&'static str),
@@ -114,6 +128,8 @@ pub enum LeftoverKind {
     Refused(String),
     /// A temporary file that could not be removed.
     Temporary,
+    /// A temporary file of a commit whose journal is gone: nobody can tell what it is.
+    Unknown,
     /// A directory made by the commit that could not be removed, or in which someone else has put something since.
     Directory,
 }
@@ -182,6 +198,9 @@ impl fmt::Display for Leftover {
             LeftoverKind::Foreign => write!(f, "{path} was changed by someone else meanwhile and left alone"),
             LeftoverKind::Refused(message) => write!(f, "{path} ({message})"),
             LeftoverKind::Temporary => write!(f, "the temporary file {path} could not be removed"),
+            LeftoverKind::Unknown => {
+                write!(f, "{path} belongs to a commit whose journal is gone; look at it and remove it")
+            }
             LeftoverKind::Directory => write!(f, "the new directory {path} could not be removed"),
         }?;
         match &self.kept {

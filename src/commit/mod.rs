@@ -1,7 +1,8 @@
 //! The transaction: all steps of a plan, or none.
 //!
-//! [`prepare`] takes the lock, compares the disk with what the plan was made from and stages every new content in a
-//! temporary file beside its target. [`Prepared::commit`] then only renames. What is published is exchanged with what
+//! [`prepare`] takes the lock, brings back what a dead process left ([`recover`]), compares the disk with what the plan was
+//! made from, writes the journal when there is more than one thing to do, and stages every new content in a temporary
+//! file beside its target. [`Prepared::commit`] then only renames. What is published is exchanged with what
 //! stands there, never renamed over it, and a look is taken at what came out: a writer who slipped in is noticed,
 //! and nothing of theirs is lost.
 //!
@@ -10,7 +11,16 @@
 //! - An error of [`Prepared::commit`] undoes every change in reverse order and removes the directories it made.
 //! - Neither direction replaces anything: what someone else has changed or made meanwhile stays, and the error says so.
 //! - [`CommitError::state`] is the truth about the disk.
+//! - A process that is killed leaves a journal, or nothing but temporary files: the next [`prepare`], or [`recover`],
+//!   brings the tree to entirely before or entirely after. With [`Durability::Power`] the same holds for a loss of power.
 //! - Modes are kept; owner, extended attributes and access lists as far as the system allows, and a note says where not.
+//!
+//! # The last look
+//! A plan is compared with the disk twice: in [`prepare`] byte by byte, and in [`Prepared::commit`] by identity, size and
+//! times right before the first change. What someone writes after that is still noticed, for nothing is replaced unseen: what
+//! came out of an exchange or a rename is looked at (its content too, if it changed so recently that its times prove nothing).
+//! What stays open is a change between the last look and an in-place write of that very file, and one made through a
+//! handle that was opened before: it goes to the old content, which is thrown away.
 //!
 //! # Limitations
 //! - A reader may see one file new and another one old for an instant: no file system offers more.
@@ -22,11 +32,19 @@ mod attributes;
 mod check;
 mod dirs;
 mod error;
+mod journal;
+mod layout;
+mod litter;
 mod lock;
+mod place;
 mod publish;
+mod record;
+mod recover;
 mod rollback;
 mod schedule;
 mod stage;
+mod survey;
+mod sync;
 mod temp;
 #[cfg(test)]
 mod tests;
@@ -35,6 +53,7 @@ mod transaction;
 use std::time::Duration;
 
 pub use error::{Change, CommitError, CommitErrorKind, DiskState, Holder, Leftover, LeftoverKind};
+pub use recover::{Direction, RecoverOptions, Recovered, RecoveryReport, recover};
 
 use crate::path::RelPath;
 use crate::plan::Step;
@@ -49,7 +68,17 @@ use transaction::{Abilities, Transaction};
 pub struct CommitOptions {
     wait: Duration,
     hard_links: HardLinks,
+    durability: Durability,
     abilities: Abilities,
+}
+
+/// What a commit survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The death of the process at any moment. Waits for no disk.
+    Process,
+    /// A loss of power too. Costs a sync for every file and every directory, and three for the journal.
+    Power,
 }
 
 impl Default for CommitOptions {
@@ -57,6 +86,7 @@ impl Default for CommitOptions {
         CommitOptions {
             wait: Duration::from_secs(10),
             hard_links: HardLinks::InPlace,
+            durability: Durability::Process,
             abilities: Abilities { exchange: true, rename_new: true, link: true, attributes: true },
         }
     }
@@ -76,6 +106,13 @@ impl CommitOptions {
         self.hard_links = hard_links;
         self
     }
+
+    /// Sets what the commit survives. Default: [`Durability::Process`].
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
 }
 
 /// Something about a commit that the caller may want to know.
@@ -92,6 +129,10 @@ pub enum CommitNote {
     AttributeNotKept(RelPath, String),
     /// A temporary file, of no use any more, could not be removed.
     TemporaryLeft(RelPath),
+    /// An interrupted commit of a dead process was finished or undone before this one began.
+    Recovered(Recovered),
+    /// All is done, but the system refused to say that it would survive a loss of power: its words.
+    NotSynced(String),
 }
 
 /// What a commit did besides the steps themselves, all of which are done.
@@ -124,7 +165,9 @@ pub fn prepare<'w>(
 ) -> Result<Prepared<'w>, CommitError> {
     let lock =
         Lock::take(workspace, options.wait).map_err(|kind| CommitError::new(kind, None, DiskState::Untouched))?;
+    let recovered = recover::before_commit(workspace, &lock)?;
     let mut transaction = Transaction::new(workspace, steps, options, lock);
+    transaction.notes.extend(recovered.into_iter().map(CommitNote::Recovered));
     match make_ready(&mut transaction) {
         Ok(()) => Ok(Prepared { transaction }),
         Err(failure) => Err(untouched(&mut transaction, failure)),
@@ -133,10 +176,13 @@ pub fn prepare<'w>(
 
 fn make_ready(transaction: &mut Transaction<'_>) -> Result<(), Failure> {
     transaction.check()?;
-    transaction.stage()?;
+    transaction.lay_out()?;
     transaction.schedule = schedule::schedule(transaction.steps, &transaction.layout, transaction.names)
         .map_err(|why| Failure { kind: CommitErrorKind::BadPlan(why), path: None })?;
-    Ok(())
+    if transaction.needs_journal() {
+        transaction.write_journal()?;
+    }
+    transaction.stage()
 }
 
 fn untouched(transaction: &mut Transaction<'_>, failure: Failure) -> CommitError {
@@ -158,7 +204,7 @@ impl Prepared<'_> {
         if let Err(failure) = transaction.check_again() {
             return Err(untouched(&mut transaction, failure));
         }
-        if let Err(failure) = transaction.publish() {
+        if let Err(failure) = transaction.publish().and_then(|()| transaction.seal()) {
             let begun = !transaction.done.is_empty();
             let left = transaction.roll_back();
             return Err(failure.into_error(match (left.is_empty(), begun) {
@@ -168,11 +214,7 @@ impl Prepared<'_> {
             }));
         }
         transaction.finished = true;
-        for (place, _) in std::mem::take(&mut transaction.schedule.discard) {
-            if transaction.remove(&place).is_err() {
-                transaction.notes.push(CommitNote::TemporaryLeft(place));
-            }
-        }
+        transaction.clean_up();
         Ok(Outcome { notes: std::mem::take(&mut transaction.notes) })
     }
 }

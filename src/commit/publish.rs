@@ -2,12 +2,12 @@
 
 use std::os::fd::AsFd as _;
 
-use super::CommitNote;
 use super::check::change;
 use super::error::{Change, Failure};
 use super::schedule::{Action, Thing, without_exchanges};
 use super::stage::write_slices;
 use super::transaction::{Transaction, holds, open_failure};
+use super::{CommitNote, Durability};
 use crate::path::RelPath;
 use crate::plan::{After, Before};
 use crate::workspace::Stamp;
@@ -21,23 +21,24 @@ impl Transaction<'_> {
             let actions = std::mem::take(&mut self.schedule.actions);
             let played = self.play(&actions, from);
             self.schedule.actions = actions;
-            match played? {
-                None => return Ok(()),
-                Some(at) => {
-                    // The file system cannot exchange: the rest of the schedule has to do without.
-                    let actions = std::mem::take(&mut self.schedule.actions);
-                    self.schedule.actions = without_exchanges(actions, at, self.names);
-                    from = at;
-                }
+            let Some((at, needs)) = played? else { return Ok(()) };
+            // In the middle of several calls there is something to tell.
+            self.write_journal()?;
+            if needs == Performed::NeedsRenames {
+                // The file system cannot exchange: the rest of the schedule has to do without.
+                let actions = std::mem::take(&mut self.schedule.actions);
+                self.schedule.actions = without_exchanges(actions, at, self.names);
             }
+            from = at;
         }
     }
 
-    /// Plays the actions from `from` on; tells the first that needs what the file system cannot do.
-    fn play(&mut self, actions: &[Action], from: usize) -> Result<Option<usize>, Failure> {
+    /// Plays the actions from `from` on; tells the first that needs something more, and what.
+    fn play(&mut self, actions: &[Action], from: usize) -> Result<Option<(usize, Performed)>, Failure> {
         for (at, action) in actions.iter().enumerate().skip(from) {
-            if self.perform(at, action)? == Performed::NeedsRenames {
-                return Ok(Some(at));
+            let performed = self.perform(at, action)?;
+            if performed != Performed::Done {
+                return Ok(Some((at, performed)));
             }
         }
         Ok(None)
@@ -52,7 +53,10 @@ impl Transaction<'_> {
                 Err(error) => return Err(Failure::io("cannot make the directory", error, dir)),
             },
             Action::Rename { thing, from, to } => {
-                self.rename_new(from, to).map_err(|error| self.rename_failure(*thing, error))?;
+                let renamed = self.rename(*thing, from, to)?;
+                if renamed != Performed::Done {
+                    return Ok(renamed);
+                }
                 self.done.push(at);
                 self.look(*thing, to)?;
             }
@@ -68,6 +72,15 @@ impl Transaction<'_> {
             Action::Overwrite(step) => self.overwrite(at, *step)?,
         }
         Ok(Performed::Done)
+    }
+
+    fn rename(&mut self, thing: Thing, from: &RelPath, to: &RelPath) -> Result<Performed, Failure> {
+        let renamed = match self.rename_new_at_once(from, to) {
+            Ok(None) if self.journal.is_none() => return Ok(Performed::NeedsJournal),
+            Ok(None) => self.rename_new_in_two(from, to),
+            answer => answer.map(drop),
+        };
+        renamed.map_err(|error| self.rename_failure(thing, error)).map(|()| Performed::Done)
     }
 
     fn make_dir(&mut self, dir: &RelPath) -> Answer<()> {
@@ -144,6 +157,9 @@ impl Transaction<'_> {
         let bits = mode.unwrap_or(before.mode) & 0o7777;
         rewrite(&file, content.slices(), content.spliced.len(), bits, bits != before.mode & 0o7777)
             .map_err(|error| Failure::io(doing, error, path))?;
+        if self.options.durability == Durability::Power {
+            ops::sync(file.as_fd()).map_err(|error| Failure::io(doing, error, path))?;
+        }
         self.half_written = None;
         self.notes.push(CommitNote::WrittenInPlace(path.clone()));
         Ok(())
@@ -166,8 +182,12 @@ pub(super) fn rewrite<'a>(
     Ok(())
 }
 
+/// What became of an action.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Performed {
     Done,
+    /// The file system cannot exchange.
     NeedsRenames,
+    /// The file system needs several calls for it, and there is no journal yet.
+    NeedsJournal,
 }

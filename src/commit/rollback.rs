@@ -6,7 +6,7 @@ use super::error::{Leftover, LeftoverKind};
 use super::publish::rewrite;
 use super::schedule::{Action, Thing};
 use super::stage::write_slices;
-use super::temp::Role;
+use super::temp::{Names, Role};
 use super::transaction::{Transaction, holds};
 use crate::path::RelPath;
 use crate::plan::{After, Before};
@@ -28,6 +28,13 @@ impl Transaction<'_> {
     /// Undoes what was done and removes what was staged. Returns what is not as it was.
     pub(super) fn roll_back(&mut self) -> Vec<Leftover> {
         let mut left = Vec::new();
+        for (path, error) in std::mem::take(&mut self.second_names) {
+            left.push(Leftover {
+                path,
+                what: LeftoverKind::Refused(std::io::Error::from(error).to_string()),
+                kept: None,
+            });
+        }
         while let Some(at) = self.done.pop() {
             let action = self.schedule.actions[at].clone();
             match &action {
@@ -37,8 +44,23 @@ impl Transaction<'_> {
                 Action::Overwrite(step) => left.extend(self.undo_overwrite(*step)),
             }
         }
+        if self.sync_dirs().is_err() {
+            // What was put back may be lost with the power; then the journal is what brings it back again.
+            self.keep_journal();
+        }
+        if left.iter().any(|left| matches!(left.what, LeftoverKind::Refused(_))) {
+            self.keep_journal();
+        }
         left.extend(self.discard_staged());
+        if left.iter().all(|left| left.what != LeftoverKind::Temporary) {
+            self.end_journal();
+        }
         left
+    }
+
+    /// Leaves the journal where it is, for a recovery to go on.
+    fn keep_journal(&mut self) {
+        self.journal = None;
     }
 
     fn undo_make_dir(&mut self, dir: &RelPath) -> Option<Leftover> {
@@ -162,7 +184,7 @@ impl Transaction<'_> {
         };
         let Err(stuck) = undone else { return None };
         let mut left = self.leftover(path, stuck, None);
-        let saved = self.names.beside(path, Role::Saved, step);
+        let saved = self.lasting_names().beside(path, Role::Saved, step);
         left.kept = self.save(&saved, &data.bytes).is_ok().then_some(saved);
         Some(left)
     }
@@ -184,6 +206,11 @@ impl Transaction<'_> {
         write_slices(file.as_fd(), [bytes])
     }
 
+    /// Names for what shall stay: those of a commit without a journal come again with the next such commit.
+    fn lasting_names(&self) -> Names {
+        if self.names.is_single() { Names::new() } else { self.names }
+    }
+
     /// What could not be put back, and where its old content (of a step) is; that place gets a name which nobody
     /// takes for a temporary one, if it had such a name.
     fn leftover(&mut self, path: &RelPath, stuck: Stuck, old: Option<(&RelPath, usize)>) -> Leftover {
@@ -192,7 +219,12 @@ impl Transaction<'_> {
             Stuck::Refused(error) => LeftoverKind::Refused(std::io::Error::from(error).to_string()),
         };
         let kept = old.map(|(place, step)| {
-            let saved = self.names.beside(place, Role::Saved, step);
+            if self.journal.is_some() && matches!(what, LeftoverKind::Refused(_)) {
+                // A recovery looks for it there.
+                self.kept.insert(place.clone());
+                return place.clone();
+            }
+            let saved = self.lasting_names().beside(place, Role::Saved, step);
             if self.is_temporary(place) && self.rename_new(place, &saved).is_ok() {
                 return saved;
             }

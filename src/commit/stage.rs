@@ -1,13 +1,14 @@
 //! New contents go to temporary files beside their targets, whole and with their mode, before anything changes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::IoSlice;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
+use super::Durability;
 use super::attributes::{self, Model, Owner};
-use super::dirs::split;
+use super::dirs::{Dir, split};
 use super::error::{CommitErrorKind, Failure};
-use super::temp::Role;
+use super::litter;
 use super::transaction::Transaction;
 use crate::path::RelPath;
 use crate::plan::{After, Before, NewContent};
@@ -38,47 +39,33 @@ impl Wanted<'_> {
     }
 }
 
-/// What staging knows about directories.
-#[derive(Default)]
-struct Ground {
-    /// For each missing directory the nearest one that is there.
-    nearest: HashMap<Box<str>, Box<str>>,
-    /// Steps that stand where a directory must be.
-    in_the_way: HashSet<usize>,
-    /// The directory looked at last, and whether it gives new files an access list.
-    inherits: Option<(Box<str>, bool)>,
-}
+/// The directory looked at last, and whether it gives new files an access list.
+type Inherits = Option<(Box<str>, bool)>;
 
 impl<'w> Transaction<'w> {
-    /// Stages every new content.
+    /// Stages every new content where the layout says.
     ///
     /// Costs four calls for an edited file (open, stat, write, close), three for a new one.
     pub(super) fn stage(&mut self) -> Result<(), Failure> {
         let steps = self.steps;
         let references = self.cross_references();
-        let mut ground = Ground::default();
+        let mut inherits = None;
         for (at, step) in steps.iter().enumerate() {
-            let dir = match step.after {
-                After::Absent => continue,
-                After::Content { .. } if self.seen[at].in_place => continue,
-                _ => self.nearest_dir(&step.path, &references, &mut ground)?,
-            };
+            self.staged_until = at + 1;
+            let Some(place) = self.layout.staged[at].clone() else { continue };
             let (filling, like, mode) = match &step.after {
                 After::Absent => continue,
                 After::Content { content, like, mode } => (Filling::New(content), like.as_ref(), *mode),
                 After::Moved { from } => {
-                    let Some(filling) = self.copy_across_mounts(from, &dir, &references)? else { continue };
+                    let filling = self.copy_of(from, &references)?;
                     let like = if matches!(filling, Filling::Link(_)) { None } else { Some(from) };
                     (filling, like, None)
                 }
             };
             let wanted = Wanted { filling, like: self.model(like, at, &references)?, mode };
-            let place = self.names.path(&dir, Role::New, at);
-            self.stage_one(at, place, &wanted, &mut ground)
+            self.stage_one(at, &place, &wanted, &mut inherits)
                 .map_err(|error| Failure::io("cannot stage its new content", error, &step.path))?;
         }
-        self.layout.in_the_way = ground.in_the_way.into_iter().collect();
-        self.layout.in_the_way.sort_unstable();
         Ok(())
     }
 
@@ -107,98 +94,51 @@ impl<'w> Transaction<'w> {
         }
     }
 
-    /// The nearest directory above `path` that is there; what is missing, and what stands in its place, is remembered.
-    fn nearest_dir(
-        &mut self,
-        path: &RelPath,
-        references: &HashMap<&str, usize>,
-        ground: &mut Ground,
-    ) -> Result<Box<str>, Failure> {
-        let wanted = split(path).0;
-        let mut dir = wanted;
-        let mut missing = Vec::new();
-        let nearest = loop {
-            if let Some(nearest) = ground.nearest.get(dir) {
-                break nearest.clone();
-            }
-            match self.dirs.get(dir) {
-                Ok(_) => break dir.into(),
-                Err(Errno::NOENT) => missing.push((dir, false)),
-                Err(Errno::NOTDIR | Errno::LOOP) => missing.push((dir, true)),
-                Err(error) => return Err(Failure::io("cannot open its directory", error, path)),
-            }
-            dir = dir.rsplit_once('/').map_or("", |(above, _)| above);
-        };
-        let mut blocked = false;
-        for (dir, no_dir) in missing.into_iter().rev() {
-            // Only the outermost thing that is no directory stands in the way; below it there is nothing.
-            if no_dir && !blocked {
-                blocked = true;
-                let step = self
-                    .step_that_clears(dir, references)
-                    .ok_or_else(|| Failure::new(CommitErrorKind::NotADirectory, path))?;
-                ground.in_the_way.insert(step);
-            }
-            ground.nearest.insert(dir.into(), nearest.clone());
-            self.layout.missing.push(RelPath::below("", dir));
-        }
-        Ok(nearest)
-    }
-
-    /// The step that takes away what stands at `path`.
-    fn step_that_clears(&self, path: &str, references: &HashMap<&str, usize>) -> Option<usize> {
-        let at = match references.get(path) {
-            Some(at) => *at,
-            None => self.steps.iter().position(|step| step.path.as_str() == path)?,
-        };
-        let step = &self.steps[at];
-        (!matches!(step.before, Before::Absent) && matches!(step.after, After::Absent)).then_some(at)
-    }
-
-    /// What to stage for a move that no rename can do, because it leads to another mount.
-    fn copy_across_mounts(
-        &mut self,
-        from: &RelPath,
-        dir: &str,
-        references: &HashMap<&str, usize>,
-    ) -> Result<Option<Filling<'w>>, Failure> {
-        let source_dir = split(from).0;
-        if source_dir == dir {
-            return Ok(None);
-        }
-        let mut mount = |dir: &str| -> Answer<u64> { ops::mount_of(self.dirs.get(dir)?.as_fd()) };
-        let same = mount(source_dir).and_then(|source| Ok(source == mount(dir)?));
-        if same.map_err(|error| Failure::io("cannot look at its directory", error, from))? {
-            return Ok(None);
-        }
+    /// What to stage for a move that no rename can do.
+    fn copy_of(&self, from: &RelPath, references: &HashMap<&str, usize>) -> Result<Filling<'w>, Failure> {
         let steps = self.steps;
         match references.get(from.as_str()).map(|at| &steps[*at].before) {
-            Some(Before::File(data)) => Ok(Some(Filling::Copy(&data.bytes))),
-            Some(Before::Link(target)) => Ok(Some(Filling::Link(target))),
+            Some(Before::File(data)) => Ok(Filling::Copy(&data.bytes)),
+            Some(Before::Link(target)) => Ok(Filling::Link(target)),
             _ => Err(Failure::new(CommitErrorKind::BadPlan("a move from a path where nothing is"), from)),
         }
     }
 
-    fn stage_one(&mut self, at: usize, place: RelPath, wanted: &Wanted<'_>, ground: &mut Ground) -> Answer<()> {
-        let (dir, name) = self.dirs.of(&place)?;
+    fn stage_one(&mut self, at: usize, place: &RelPath, wanted: &Wanted<'_>, inherits: &mut Inherits) -> Answer<()> {
+        let (dir, name) = self.dirs.of(place)?;
         if let Filling::Link(target) = wanted.filling {
-            ops::make_link(target, dir.as_fd(), name)?;
-            self.layout.staged[at] = Some(place);
-            return Ok(());
+            return ops::make_link(target, dir.as_fd(), name);
         }
-        let file = ops::create(dir.as_fd(), name, wanted.bits().map_or(0o666, |bits| bits & 0o777))?;
-        let in_dir = split(&place).0;
-        let result = self.fill(&file, at, in_dir, wanted, ground);
-        // A file that cannot be written whole goes at once: it may be what fills the disk.
-        if result.is_ok() || ops::remove(dir.as_fd(), name).is_err() {
-            self.layout.staged[at] = Some(place);
+        let file = self.create_staged(&dir, place, wanted.bits().map_or(0o666, |bits| bits & 0o777))?;
+        let result = self.fill(&file, at, split(place).0, wanted, inherits);
+        if result.is_err() {
+            // A file that cannot be written whole goes at once: it may be what fills the disk.
+            let _removed_later = ops::remove(dir.as_fd(), name);
         }
         result
     }
 
+    /// Makes the staged file. One that is there already is what a dead process left: its names tell the same story.
+    fn create_staged(&mut self, dir: &Dir<'_>, place: &RelPath, mode: u32) -> Answer<OwnedFd> {
+        match ops::create(dir.as_fd(), place.name(), mode) {
+            Err(Errno::EXIST) if self.names.is_single() && self.lock.locked => {
+                litter::settle(dir.as_fd(), place.name().as_bytes(), false)?;
+                ops::create(dir.as_fd(), place.name(), mode)
+            }
+            answer => answer,
+        }
+    }
+
     /// Writes a staged file and gives it owner, mode and attributes, in an order in which nobody ever can read it who
     /// could not read the one it is like.
-    fn fill(&mut self, file: &OwnedFd, at: usize, dir: &str, wanted: &Wanted<'_>, ground: &mut Ground) -> Answer<()> {
+    fn fill(
+        &mut self,
+        file: &OwnedFd,
+        at: usize,
+        dir: &str,
+        wanted: &Wanted<'_>,
+        inherits: &mut Inherits,
+    ) -> Answer<()> {
         let file = file.as_fd();
         let path = &self.steps[at].path;
         let bits = match wanted.bits() {
@@ -215,7 +155,7 @@ impl<'w> Transaction<'w> {
             Filling::Link(_) => {}
         }
         let extras = wanted.like.as_ref().and_then(|like| like.extras.as_deref());
-        if wanted.like.is_some() && self.inherits(file, dir, ground)? {
+        if wanted.like.is_some() && self.inherits(file, dir, inherits)? {
             self.drop_inherited(file, extras)?;
         }
         if let Some((bits, now)) = bits {
@@ -225,21 +165,22 @@ impl<'w> Transaction<'w> {
                 ops::set_mode(file, bits)?;
             }
         }
-        self.set_extras(file, extras, path)
+        self.set_extras(file, extras, path)?;
+        if self.options.durability == Durability::Power { ops::sync(file) } else { Ok(()) }
     }
 
     /// Whether the directory gives its new files an access list: looked at once a directory, on the first file.
-    fn inherits(&mut self, file: BorrowedFd<'_>, dir: &str, ground: &mut Ground) -> Answer<bool> {
+    fn inherits(&mut self, file: BorrowedFd<'_>, dir: &str, known: &mut Inherits) -> Answer<bool> {
         if !self.abilities.attributes {
             return Ok(false);
         }
-        if let Some((known, inherits)) = &ground.inherits
-            && **known == *dir
+        if let Some((of, inherits)) = known
+            && **of == *dir
         {
             return Ok(*inherits);
         }
         let inherits = attributes::has_access_list(file)?;
-        ground.inherits = Some((dir.into(), inherits));
+        *known = Some((dir.into(), inherits));
         Ok(inherits)
     }
 }

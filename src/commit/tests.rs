@@ -1,5 +1,7 @@
 //! Commits on a real disk: every kind of step, every point to turn back at, every way someone else can interfere.
 
+#[cfg(feature = "fault")]
+mod faults;
 mod support;
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
@@ -415,7 +417,7 @@ fn many_stretches_are_written_in_order() {
             at = end + 1;
         }
         let mut steps = plan(workspace, &[("a", edit("a", ""))]);
-        let content = NewContent { base: std::sync::Arc::new(base), spliced };
+        let content = NewContent { base: std::sync::Arc::new(base.into()), spliced };
         steps[0].after = After::Content { content, like: Some(steps[0].path.clone()), mode: None };
         prepare(workspace, &steps, &CommitOptions::default()).unwrap().commit().unwrap();
         assert!(std::fs::read(root.join("a")).unwrap() == want);

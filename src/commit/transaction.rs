@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::attributes::Extras;
 use super::dirs::Dirs;
 use super::error::{Failure, Leftover, LeftoverKind};
+use super::journal::JournalFile;
 use super::lock::Lock;
 use super::schedule::{Layout, Schedule};
 use super::temp::Names;
@@ -34,16 +35,22 @@ pub(super) struct Transaction<'w> {
     pub done: Vec<usize>,
     /// The step whose content is being written in place.
     pub half_written: Option<usize>,
+    /// Names of files that have another one, where they should be, and what the system said.
+    pub second_names: Vec<(RelPath, Errno)>,
     /// Staged or set-aside files that must not be removed: the only copies of an old content.
     pub kept: HashSet<RelPath>,
     pub notes: Vec<CommitNote>,
     pub abilities: Abilities,
+    /// How many steps may have something staged.
+    pub staged_until: usize,
+    /// The journal, while there is one.
+    pub journal: Option<JournalFile>,
     /// Reused for every file that is read.
     pub window: Vec<u8>,
     /// Nothing is left to clean up.
     pub finished: bool,
     /// Freed last.
-    pub _lock: Lock,
+    pub lock: Lock,
 }
 
 /// What the file system can do, as far as it has not refused.
@@ -83,12 +90,15 @@ impl<'w> Transaction<'w> {
             schedule: Schedule::default(),
             done: Vec::new(),
             half_written: None,
+            second_names: Vec::new(),
             kept: HashSet::new(),
             notes,
             abilities,
+            staged_until: 0,
+            journal: None,
             window: Vec::with_capacity(WINDOW),
             finished: false,
-            _lock: lock,
+            lock,
         }
     }
 
@@ -111,23 +121,41 @@ impl<'w> Transaction<'w> {
         ops::stat_child(dir.as_fd(), name.as_bytes())
     }
 
-    /// Renames to a free name. Where the file system cannot do that in one call, by a second link; where it has no
-    /// links either, by looking first.
+    /// Renames to a free name, in two calls where the file system cannot do it in one.
     pub(super) fn rename_new(&mut self, from: &RelPath, to: &RelPath) -> Answer<()> {
-        let ((from_dir, from), (to_dir, to)) = (self.dirs.of(from)?, self.dirs.of(to)?);
-        let (from, to) = ((from_dir.as_fd(), from), (to_dir.as_fd(), to));
-        if self.abilities.rename_new {
-            match ops::rename_new(from, to) {
-                Err(error) if unsupported(error) => self.abilities.rename_new = false,
-                answer => return answer,
-            }
+        match self.rename_new_at_once(from, to)? {
+            Some(()) => Ok(()),
+            None => self.rename_new_in_two(from, to),
         }
+    }
+
+    /// Renames to a free name in one call; `None` when the file system cannot.
+    pub(super) fn rename_new_at_once(&mut self, from: &RelPath, to: &RelPath) -> Answer<Option<()>> {
+        if !self.abilities.rename_new {
+            return Ok(None);
+        }
+        let ((from_dir, from), (to_dir, to)) = (self.dirs.of(from)?, self.dirs.of(to)?);
+        match ops::rename_new((from_dir.as_fd(), from), (to_dir.as_fd(), to)) {
+            Err(error) if unsupported(error) => {
+                self.abilities.rename_new = false;
+                Ok(None)
+            }
+            answer => answer.map(Some),
+        }
+    }
+
+    /// Renames to a free name by a second link; where the file system has no links either, by looking first.
+    pub(super) fn rename_new_in_two(&mut self, from_path: &RelPath, to_path: &RelPath) -> Answer<()> {
+        let ((from_dir, from), (to_dir, to)) = (self.dirs.of(from_path)?, self.dirs.of(to_path)?);
+        let (from, to) = ((from_dir.as_fd(), from), (to_dir.as_fd(), to));
         if self.abilities.link {
             match ops::link(from, to) {
                 Ok(()) => {
-                    return ops::remove(from.0, from.1).inspect_err(|_| {
+                    return ops::remove(from.0, from.1).inspect_err(|error| {
                         // With both names there it is as if nothing had happened once the second is gone again.
-                        let _ = ops::remove(to.0, to.1);
+                        if ops::remove(to.0, to.1).is_err() {
+                            self.second_names.push((to_path.clone(), *error));
+                        }
                     });
                 }
                 Err(error) if unsupported(error) || error == Errno::PERM => self.abilities.link = false,
@@ -160,7 +188,7 @@ impl<'w> Transaction<'w> {
     /// Removes what was staged and is still where it was put: what a commit that does not happen leaves behind.
     pub(super) fn discard_staged(&mut self) -> Vec<Leftover> {
         let mut left = Vec::new();
-        for at in 0..self.steps.len() {
+        for at in 0..self.staged_until {
             let Some(place) = self.layout.staged[at].take() else { continue };
             if !self.kept.contains(&place)
                 && let Err(error) = self.remove(&place)
@@ -170,7 +198,17 @@ impl<'w> Transaction<'w> {
             }
         }
         self.finished = true;
+        if left.is_empty() {
+            self.end_journal();
+        }
         left
+    }
+
+    /// Removes the journal: nothing is left to do for anyone who finds it. One that cannot be removed does no harm.
+    pub(super) fn end_journal(&mut self) {
+        if let Some(journal) = self.journal.take() {
+            let _found_later = journal.remove(self.workspace);
+        }
     }
 
     pub(super) fn remove(&mut self, path: &RelPath) -> Answer<()> {

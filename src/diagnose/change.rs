@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::path::RelPath;
 use crate::plan::{After, Before, Step};
+use crate::workspace::Bytes;
 
 /// A file's content and permission bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileImage {
     /// The content.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: Arc<Bytes>,
     /// Type and permission bits; `None` when they are not known, as for a file that is yet to be made.
     pub mode: Option<u32>,
 }
@@ -19,7 +20,7 @@ impl FileImage {
     /// An image of unknown mode.
     #[must_use]
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
-        FileImage { bytes: Arc::new(bytes.into()), mode: None }
+        FileImage { bytes: Arc::new(Bytes::from(bytes.into())), mode: None }
     }
 
     /// Sets the permission bits.
@@ -81,7 +82,7 @@ impl ChangedFile {
         let before = source.and_then(|source| olds.get(source)).cloned().or(own);
         let after = match &step.after {
             After::Content { content, mode, .. } => FileImage {
-                bytes: Arc::new(content.to_vec()),
+                bytes: Arc::new(Bytes::from(content.to_vec())),
                 mode: mode.or_else(|| before.as_ref().and_then(|before| before.mode)),
             },
             // A link that moves has no image.
@@ -128,7 +129,7 @@ mod tests {
 
     fn file(text: &str, mode: u32) -> Before {
         let stamp = Stamp { mode, ..Stamp::default() };
-        Before::File(Arc::new(FileData { bytes: Arc::new(text.into()), stamp }))
+        Before::File(Arc::new(FileData { bytes: Arc::new(text.as_bytes().to_vec().into()), stamp }))
     }
 
     fn content(text: &str, like: Option<&str>, mode: Option<u32>) -> After {

@@ -78,6 +78,11 @@ impl<'d> From<&'d Skipped> for WireSkipped<'d> {
 }
 
 impl Diagnosis {
+    /// The findings as a JSON value, for a report that holds them.
+    pub(crate) fn value(&self) -> serde_json::Value {
+        serde_json::to_value(Wire::from(self)).unwrap_or_default()
+    }
+
     /// The findings as one line of JSON, in the form that `docs/diagnostics.md` specifies.
     #[must_use]
     pub fn json(&self) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bstr::ByteSlice as _;
 use memchr::memmem;
+use rapidhash::fast::RandomState;
 
 use super::find::Searcher;
 use super::fold;
@@ -38,8 +39,11 @@ impl LinesBelow {
 /// What is known of the anchors asked for so far. Many hunks repeat the same few.
 #[derive(Debug, Default)]
 pub(crate) struct AnchorLines {
-    known: HashMap<Box<[u8]>, Known>,
+    known: HashMap<Box<[u8]>, Known, RandomState>,
 }
+
+/// Lines per tier.
+type Tiered = [Arc<[u32]>; 4];
 
 #[derive(Debug, Default)]
 struct Known {
@@ -47,7 +51,7 @@ struct Known {
     begun: Option<Arc<[u32]>>,
     whole: [Option<Arc<[u32]>>; 4],
     /// Lines that hold the anchor, per way of holding it, strictest first; made as far as they were needed.
-    parts: Vec<[Arc<[u32]>; 4]>,
+    parts: Vec<Tiered>,
 }
 
 impl AnchorLines {
@@ -55,9 +59,8 @@ impl AnchorLines {
     pub(crate) fn begun_by(&mut self, searcher: &mut Searcher<'_>, text: &[u8]) -> LinesBelow {
         let known = self.known(text);
         let begun = known.begun.get_or_insert_with(|| {
-            let (tier, mut buffer) = (searcher.loosest(), Vec::new());
-            let want = fold::view(tier, text, &mut buffer).to_vec();
-            searcher.lines_where(|line| fold::view(tier, line, &mut buffer).starts_with(&want))
+            let [begun, _] = lines_that_hold(searcher, text);
+            begun[searcher.loosest() as usize].clone()
         });
         LinesBelow::new(begun.clone(), 0)
     }
@@ -91,12 +94,11 @@ impl Known {
     fn part(&mut self, searcher: &mut Searcher<'_>, anchor: &[u8], low: usize) -> LinesBelow {
         let short = without_parentheses(anchor);
         let wanted = if short.len() < anchor.len() { &[anchor, short][..] } else { &[anchor][..] };
-        let ways = wanted.iter().flat_map(|&want| [(want, Way::Beginning), (want, Way::Part)]);
-        for (nth, (want, way)) in ways.enumerate() {
-            if self.parts.len() <= nth {
-                self.parts.push(lines_that_hold(searcher, want, way));
+        for (nth, want) in wanted.iter().enumerate() {
+            if self.parts.len() <= 2 * nth {
+                self.parts.extend(lines_that_hold(searcher, want));
             }
-            for lines in &self.parts[nth] {
+            for lines in self.parts[2 * nth..2 * nth + 2].iter().flatten() {
                 let below = LinesBelow::new(lines.clone(), low);
                 if !below.as_slice().is_empty() {
                     return below;
@@ -107,30 +109,31 @@ impl Known {
     }
 }
 
-/// How a line holds an anchor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Beginning,
-    Part,
-}
-
-/// The lines that hold `want`, for each tier.
-fn lines_that_hold(searcher: &mut Searcher<'_>, want: &[u8], way: Way) -> [Arc<[u32]>; 4] {
+/// The lines that begin with `want`, and those that hold it as a part, for each tier. Looks at the file once.
+fn lines_that_hold(searcher: &mut Searcher<'_>, want: &[u8]) -> [Tiered; 2] {
     let mut buffer = Vec::new();
-    let tiers = searcher.tiers();
-    Tier::ALL.map(|tier| {
-        let view = fold::view(tier, want, &mut buffer).to_vec();
-        let asked = tiers.contains(&tier) && !fold::is_blank(&view) && (way == Way::Beginning || is_telling(&view));
-        if !asked {
-            return Arc::from([]);
-        }
-        let finder = memmem::Finder::new(&view);
-        searcher.lines_where(|line| {
+    let loosest = searcher.loosest();
+    let views = Tier::ALL.map(|tier| fold::view(tier, want, &mut buffer).to_vec());
+    let finders = views.each_ref().map(memmem::Finder::new);
+    let asked = |tier: Tier| tier <= loosest && !fold::is_blank(&views[tier as usize]);
+    let mut found: [[Vec<u32>; 4]; 2] = Default::default();
+    searcher.each_line_with(want, |line, places| {
+        for tier in Tier::ALL.into_iter().filter(|&tier| asked(tier)) {
+            let view = &views[tier as usize];
             let line = fold::view(tier, line, &mut buffer);
-            match way {
-                Way::Beginning => line.starts_with(&view),
-                Way::Part => holds(line, &finder),
+            if line.starts_with(view) {
+                found[0][tier as usize].extend_from_slice(places);
             }
+            if is_telling(view) && holds(line, &finders[tier as usize]) {
+                found[1][tier as usize].extend_from_slice(places);
+            }
+        }
+    });
+    found.map(|way| {
+        way.map(|mut lines| {
+            // Equal lines were told together.
+            lines.sort_unstable();
+            lines.into()
         })
     })
 }

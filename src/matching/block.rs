@@ -26,6 +26,8 @@ pub(crate) struct Block {
 struct All {
     ends: Vec<u32>,
     opens: Vec<bool>,
+    /// The first line below that is not blank and not indented deeper.
+    deeper_ends: Vec<u32>,
 }
 
 /// What a line does to the blocks above it and what ends its own.
@@ -65,15 +67,37 @@ impl Shape {
 }
 
 impl Blocks {
+    /// Lines walked so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.walked as u64
+    }
+
+    /// The blocks of all lines, when single look-ups have become too dear.
+    fn all(&mut self, text: &LineIndex<'_>) -> Option<&All> {
+        if self.all.is_none() && self.walked > READINGS * text.len() {
+            self.all = Some(All::new(text));
+        }
+        self.all.as_ref()
+    }
+
+    /// The first line below `line` that is not blank and not indented deeper. Costs as [`Blocks::below`].
+    pub(crate) fn deeper_end(&mut self, text: &LineIndex<'_>, line: usize) -> usize {
+        if let Some(all) = self.all(text) {
+            return all.deeper_ends[line] as usize;
+        }
+        let mut lines = text.lines_from(line);
+        let depth = lines.next().map_or(0, fold::depth);
+        let deeper = lines.take_while(|line| fold::is_blank(line) || fold::depth(line) > depth).count();
+        self.walked += deeper + 1;
+        line + 1 + deeper
+    }
+
     /// The block below line `line`.
     ///
     /// # Complexity
     /// Linear in the block, and all calls together linear in the file but for a logarithm.
     pub(crate) fn below(&mut self, text: &LineIndex<'_>, line: usize) -> Block {
-        if self.all.is_none() && self.walked > READINGS * text.len() {
-            self.all = Some(All::new(text));
-        }
-        if let Some(all) = &self.all {
+        if let Some(all) = self.all(text) {
             return Block { end: all.ends[line] as usize, opens: all.opens[line] };
         }
         let mut lines = text.lines_from(line);
@@ -97,8 +121,8 @@ impl All {
     fn new(text: &LineIndex<'_>) -> Self {
         let shapes: Vec<Shape> = text.lines_from(0).map(Shape::of).collect();
         let len = shapes.len();
-        let (mut ends, mut opens) = (vec![len as u32; len], vec![false; len]);
-        let (mut by_depth, mut by_level) = (Vec::new(), Vec::new());
+        let (mut ends, mut opens, mut deeper_ends) = (vec![len as u32; len], vec![false; len], vec![len as u32; len]);
+        let (mut by_depth, mut by_level, mut any_depth) = (Vec::new(), Vec::new(), Vec::new());
         let (mut table, mut text_line) = (len, len);
         for (i, shape) in shapes.iter().enumerate().rev() {
             let end = match shape.heading {
@@ -109,8 +133,10 @@ impl All {
             let end = end.unwrap_or(len);
             ends[i] = end as u32;
             opens[i] = text_line < end;
+            deeper_ends[i] = nearest_at_most(&any_depth, shape.depth).unwrap_or(len) as u32;
             if !shape.blank {
                 text_line = i;
+                push_nearer(&mut any_depth, shape.depth, i);
             }
             if !shape.blank && !shape.trails {
                 push_nearer(&mut by_depth, shape.depth, i);
@@ -122,7 +148,7 @@ impl All {
                 table = i;
             }
         }
-        All { ends, opens }
+        All { ends, opens, deeper_ends }
     }
 }
 
@@ -175,6 +201,7 @@ mod tests {
             let text = LineIndex::new(text.as_bytes());
             let all = All::new(&text);
             for line in 0..text.len() {
+                prop_assert_eq!(Blocks::default().deeper_end(&text, line), all.deeper_ends[line] as usize);
                 let single = Blocks::default().below(&text, line);
                 prop_assert_eq!(single, Block { end: all.ends[line] as usize, opens: all.opens[line] });
             }

@@ -1,39 +1,69 @@
 //! The search for a hunk's lines. Whatever the text, a search is linear; many searches share one index.
 //!
 //! A search looks at the file itself first: a substring search for the hunk's longest line in a large file, else a
-//! comparison line by line. Once that has cost a few readings of the file, its lines are numbered ([`TierTokens`]) and
+//! comparison line by line. Once that has cost a few readings of the file, its lines are numbered ([`Numbered`]) and
 //! further searches visit only the places of the hunk's rarest line. Where verifying those costs too much, because the
-//! text repeats itself, the search falls back to [`Kmp`].
+//! text repeats itself, the search falls back to [`Kmp`], and once that has cost too much to a sorted index of all
+//! stretches ([`Suffixes`](super::suffix::Suffixes)).
 
 use std::sync::Arc;
 
 use super::fold;
 use super::kmp::Kmp;
+use super::numbered::Numbered;
 use super::pattern::{Pattern, TierState};
-use super::tokens::TierTokens;
+use super::scan::{NEEDLE_MIN, Scan};
 use crate::policy::Tier;
 use crate::text::LineIndex;
 
-/// Readings of the whole file after which its lines are numbered.
-const READINGS: u64 = 6;
+/// Readings of the whole file, line by line, after which its lines are numbered: what numbering costs.
+const READINGS: u64 = 4;
+/// Lines that a substring search passes in the time in which one line is compared.
+const SCANNED: u64 = 8;
+/// Hunks of one file for which numbering its lines at once is cheaper than searching.
+const MANY: usize = (READINGS * SCANNED) as usize;
 /// Files with fewer bytes than this below the start of a search are not worth a substring search.
-const SUBSTRING_MIN: usize = 32 << 10;
+const SUBSTRING_MIN: usize = 8 << 10;
+/// Anchors that are looked for as parts of lines one by one; for more the words of the file are indexed.
+const PARTS: u32 = 16;
+/// Steps that a line costs which a substring search has found.
+const VISIT: u64 = 8;
 
 /// Looks for patterns in one file.
 #[derive(Debug)]
 pub(crate) struct Searcher<'a> {
     text: LineIndex<'a>,
     loosest: Tier,
-    tiers: [Option<TierTokens>; 4],
-    /// Lines read so far by searches without an index.
+    tiers: [Option<Numbered<'a>>; 4],
+    /// Lines read so far by searches without an index, in [`SCANNED`]ths.
     read: u64,
+    /// More hunks are to come than are worth single searches.
+    many: bool,
+    /// Anchors that were looked for as parts of lines.
+    parts: u32,
+    substring_min: usize,
     steps: u64,
     buffer: Vec<u8>,
 }
 
 impl<'a> Searcher<'a> {
     pub(crate) fn new(text: LineIndex<'a>, loosest: Tier) -> Self {
-        Searcher { text, loosest, tiers: Default::default(), read: 0, steps: 0, buffer: Vec::new() }
+        Searcher {
+            text,
+            loosest,
+            tiers: Default::default(),
+            read: 0,
+            many: false,
+            parts: 0,
+            substring_min: SUBSTRING_MIN,
+            steps: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Says how many hunks will be looked for.
+    pub(crate) fn expect(&mut self, hunks: usize) {
+        self.many = hunks >= MANY;
     }
 
     pub(crate) fn text(&self) -> &LineIndex<'a> {
@@ -55,46 +85,53 @@ impl<'a> Searcher<'a> {
         self.steps
     }
 
-    /// Counts work that is done outside, in lines looked at.
-    pub(crate) fn count(&mut self, steps: usize) {
-        self.steps += steps as u64;
-    }
-
     /// The first place at `from` or below where the pattern fits.
     pub(crate) fn next_hit(&mut self, pattern: &mut Pattern<'_>, tier: Tier, from: usize) -> Option<usize> {
-        if from.saturating_add(pattern.len()) > self.text.len()
-            || pattern.barren_from(tier).is_some_and(|low| low <= from)
-        {
-            return None;
-        }
-        let barren_from = pattern.barren_from(tier);
-        let mut state = pattern.take(tier);
-        let hit = if self.is_numbered(tier) {
-            self.next_among_tokens(pattern, &mut state, tier, from)
-        } else {
-            // Where nothing begins from some line on, only what begins above it has to be read.
-            let stop = barren_from.map_or(usize::MAX, |low| low + pattern.len() - 1);
-            self.next_by_reading(pattern, &mut state, tier, from, stop)
-        };
+        let hit = self.next_hit_above(pattern, tier, from, usize::MAX);
         if hit.is_none() {
+            let state = pattern.state(tier);
             state.barren_from = Some(state.barren_from.map_or(from, |low| low.min(from)));
         }
+        hit
+    }
+
+    /// The first place at `from` or below, and above `stop`, where the pattern fits.
+    pub(crate) fn next_hit_above(
+        &mut self,
+        pattern: &mut Pattern<'_>,
+        tier: Tier,
+        from: usize,
+        stop: usize,
+    ) -> Option<usize> {
+        // Nothing begins where there are too few lines left, or where nothing was found before.
+        let stop = stop.min((self.text.len() + 1).saturating_sub(pattern.len()));
+        let stop = stop.min(pattern.barren_from(tier).unwrap_or(usize::MAX));
+        if from >= stop {
+            return None;
+        }
+        let mut state = pattern.take(tier);
+        let hit = if self.is_numbered(tier) {
+            self.next_numbered(pattern, &mut state, tier, from, stop)
+        } else {
+            self.next_by_reading(pattern, &mut state, tier, from, stop)
+        };
         pattern.put_back(tier, state);
         hit
     }
 
     /// The strictest tier at which the pattern fits at `from` or below, with the first such place.
     pub(crate) fn first_hit(&mut self, pattern: &mut Pattern<'_>, from: usize) -> Option<(Tier, usize)> {
-        for &tier in self.tiers() {
-            if let Some(hit) = self.next_hit(pattern, tier, from) {
-                return Some((tier, hit));
-            }
-            if tier == Tier::Exact && self.loosest != Tier::Exact {
-                // When nothing fits at the loosest tier, the tiers between need not be tried.
-                self.next_hit(pattern, self.loosest, from)?;
-            }
+        if let Some(hit) = self.next_hit(pattern, Tier::Exact, from) {
+            return Some((Tier::Exact, hit));
         }
-        None
+        if self.loosest == Tier::Exact {
+            return None;
+        }
+        // Where nothing fits at the loosest tier, nothing fits at those between.
+        let low = self.next_hit(pattern, self.loosest, from)?;
+        let between = &self.tiers()[1..self.loosest as usize];
+        let found = between.iter().find_map(|&tier| Some((tier, self.next_hit(pattern, tier, low)?)));
+        Some(found.unwrap_or((self.loosest, low)))
     }
 
     /// Whether the pattern fits at line `at`.
@@ -103,12 +140,7 @@ impl<'a> Searcher<'a> {
             return false;
         }
         let state = pattern.take(tier);
-        let mut lines = self.text.lines_from(at);
-        let equal = (0..pattern.len()).take_while(|&k| {
-            let view = pattern.view(tier, &state, k);
-            lines.next().is_some_and(|line| same(tier, line, view, &mut self.buffer))
-        });
-        let equal = equal.count();
+        let equal = equal_lines(&self.text, pattern, &state, tier, at, &mut self.buffer);
         self.steps += equal as u64 + 1;
         pattern.put_back(tier, state);
         equal == pattern.len()
@@ -128,21 +160,54 @@ impl<'a> Searcher<'a> {
     /// All lines equal to `line` at a tier, ascending.
     pub(crate) fn lines_equal(&mut self, line: &[u8], tier: Tier) -> Arc<[u32]> {
         if self.is_numbered(tier) {
-            let index = self.tiers[tier as usize].as_ref().expect("`is_numbered` made it");
-            let token = index.token_of(self.text.bytes(), line, &mut self.buffer);
-            return token.map_or_else(|| Arc::from([]), |token| Arc::from(index.places(token)));
+            let numbered = self.tiers[tier as usize].as_ref().expect("`is_numbered` made it");
+            return numbered.lines_equal(self.text.bytes(), line, &mut self.buffer);
         }
         let view = fold::view(tier, line, &mut self.buffer).to_vec();
-        let mut buffer = Vec::new();
-        self.lines_where(|line| same(tier, line, &view, &mut buffer))
+        let (mut found, mut buffer) = (Vec::new(), std::mem::take(&mut self.buffer));
+        self.scan_lines(&view, tier, |line, number| {
+            if fold::view(tier, line, &mut buffer) == view {
+                found.push(number);
+            }
+        });
+        self.buffer = buffer;
+        found.into()
     }
 
-    /// All lines that pass a test, ascending. Reads the whole file.
-    pub(crate) fn lines_where(&mut self, mut test: impl FnMut(&[u8]) -> bool) -> Arc<[u32]> {
-        self.read += self.text.len() as u64;
-        self.steps += self.text.len() as u64;
-        let lines = self.text.lines_from(0).zip(0_u32..);
-        lines.filter(|(line, _)| test(line)).map(|(_, i)| i).collect()
+    /// Gives every line that can begin with `want` or hold it as a part at some tier, with its numbers, equal lines together.
+    pub(crate) fn each_line_with(&mut self, want: &[u8], mut give: impl FnMut(&[u8], &[u32])) {
+        let (loosest, mut buffer) = (self.loosest, Vec::new());
+        let view = fold::view(loosest, want, &mut buffer).to_vec();
+        self.parts += 1;
+        if self.parts > PARTS && self.is_numbered(Tier::Exact) {
+            let numbered = self.tiers[0].as_mut().expect("`is_numbered` made it");
+            let steps = numbered.each_line_with(self.text.bytes(), want, &view, &mut give);
+            self.steps += steps.unwrap_or(0);
+            if steps.is_some() {
+                return;
+            }
+        }
+        self.scan_lines(&view, loosest, |line, number| give(line, &[number]));
+    }
+
+    /// Gives every line that can have a view at a tier in which `needle` stands, ascending.
+    fn scan_lines(&mut self, needle: &[u8], tier: Tier, mut give: impl FnMut(&[u8], u32)) {
+        let len = self.text.len() as u64;
+        if needle.len() < NEEDLE_MIN {
+            self.read += SCANNED * len;
+            self.steps += len;
+            self.text.lines_from(0).zip(0_u32..).for_each(|(line, number)| give(line, number));
+            return;
+        }
+        let (mut known, mut number) = (self.text.start(0), 0);
+        let mut scan = Scan::new(&self.text, needle, tier, known, self.text.bytes().len());
+        for (start, line) in &mut scan {
+            number += self.text.lines_between(known, start) as u32;
+            known = start;
+            give(line, number);
+        }
+        self.read += len + SCANNED * scan.visited();
+        self.steps += len + scan.visited();
     }
 
     /// Whether the lines are numbered at a tier; numbers them when reading has become too dear.
@@ -150,7 +215,7 @@ impl<'a> Searcher<'a> {
         if self.tiers[tier as usize].is_some() {
             return true;
         }
-        let dear = self.read > READINGS * self.text.len() as u64;
+        let dear = self.many || self.read > READINGS * SCANNED * self.text.len() as u64;
         if dear {
             self.number(Tier::Exact);
             self.number(tier);
@@ -160,20 +225,51 @@ impl<'a> Searcher<'a> {
 
     fn number(&mut self, tier: Tier) {
         if self.tiers[tier as usize].is_none() {
-            let exact = self.tiers[0].as_ref();
-            let index = match exact {
-                Some(exact) => TierTokens::looser(tier, exact, self.text.bytes()),
-                None => TierTokens::exact(&self.text),
-            };
+            // Who asks for so many lines also asks where they begin.
+            self.text.densify();
+            let numbered = Numbered::new(&self.text, tier, self.tiers[0].as_ref());
             self.steps += self.text.len() as u64;
-            self.tiers[tier as usize] = Some(index);
+            self.tiers[tier as usize] = Some(numbered);
         }
     }
 
-    /// Numbers the lines at all tiers, as many searches would.
+    /// Goes on as after many searches, or in a large file.
     #[cfg(test)]
-    pub(crate) fn number_now(&mut self) {
+    pub(crate) fn force(&mut self, way: super::tests::Way) {
+        use super::tests::Way;
+        match way {
+            Way::Reading => return,
+            Way::Substring => {
+                self.substring_min = 0;
+                return;
+            }
+            Way::Numbered | Way::Sorted => self.parts = PARTS,
+        }
         Tier::ALL.into_iter().for_each(|tier| self.number(tier));
+        if way == Way::Sorted {
+            self.tiers.iter_mut().flatten().for_each(Numbered::force_dear);
+        }
+    }
+
+    fn next_numbered(
+        &mut self,
+        pattern: &Pattern<'_>,
+        state: &mut TierState,
+        tier: Tier,
+        from: usize,
+        stop: usize,
+    ) -> Option<usize> {
+        let numbered = self.tiers[tier as usize].as_mut()?;
+        let mut tokens = state.tokens.take();
+        if tokens.is_none() {
+            self.steps += pattern.len() as u64;
+            let token = |k| numbered.token_of_view(self.text.bytes(), pattern.view(tier, state, k));
+            tokens = Some((0..pattern.len()).map(token).collect());
+        }
+        let want = tokens.as_ref()?.as_deref();
+        let hit = want.and_then(|want| numbered.next(want, &mut state.tracker, from, stop, &mut self.steps));
+        state.tokens = tokens;
+        hit
     }
 
     fn next_by_reading(
@@ -184,8 +280,8 @@ impl<'a> Searcher<'a> {
         from: usize,
         stop: usize,
     ) -> Option<usize> {
-        if tier == Tier::Exact && state.kmp.is_none() && !self.text.is_cr_only() {
-            match self.next_substring(pattern, from) {
+        if state.kmp.is_none() {
+            match self.next_substring(pattern, state, tier, from, stop) {
                 Substring::Hit(hit) => return Some(hit),
                 Substring::Nowhere => return None,
                 Substring::Unfit => {}
@@ -194,18 +290,20 @@ impl<'a> Searcher<'a> {
         let mut kmp = state.kmp.take().unwrap_or_else(|| self.kmp(pattern, state, tier));
         kmp.seek(from);
         let (start, mut steps) = (kmp.next(), 0);
+        let stop = stop + pattern.len() - 1;
         let mut hit = None;
         for line in self.text.lines_from(start).take(stop.saturating_sub(start)) {
+            let view = fold::view(tier, line, &mut self.buffer);
             let ends_here = kmp.feed(|q| {
                 steps += 1;
-                same(tier, line, pattern.view(tier, state, q), &mut self.buffer)
+                view == pattern.view(tier, state, q)
             });
             hit = ends_here.filter(|&hit| hit >= from);
             if hit.is_some() {
                 break;
             }
         }
-        self.read += (kmp.next() - start) as u64;
+        self.read += SCANNED * (kmp.next() - start) as u64;
         self.steps += steps;
         state.kmp = Some(kmp);
         hit
@@ -221,83 +319,50 @@ impl<'a> Searcher<'a> {
         kmp
     }
 
-    /// Looks for the longest line of an exact pattern among the raw bytes. Gives up where that line is frequent.
-    fn next_substring(&mut self, pattern: &Pattern<'_>, from: usize) -> Substring {
-        let probe = pattern.probe();
-        let needle = pattern.lines()[probe];
-        let first = from + probe;
-        let start = self.text.start(first);
-        let rest = &self.text.bytes()[start..];
-        if rest.len() < SUBSTRING_MIN || needle.len() < 4 {
-            return Substring::Unfit;
-        }
-        let finder = memchr::memmem::Finder::new(needle);
-        let (mut at, mut misses) = (0, 0);
-        while let Some(found) = finder.find(&rest[at..]) {
-            let offset = start + at + found;
-            let line = self.text.line_at(offset);
-            if self.text.start(line) == offset && line >= first && self.fits_exactly(pattern, line - probe) {
-                self.read_up_to(first, line);
-                return Substring::Hit(line - probe);
-            }
-            misses += 1;
-            if misses * 64 > pattern.len().max(2048) {
-                return Substring::Unfit;
-            }
-            at = self.text.raw(line).end - start;
-        }
-        self.read_up_to(first, self.text.len());
-        Substring::Nowhere
-    }
-
-    /// Counts lines passed by a substring search, which is some four times as fast as a comparison of lines.
-    fn read_up_to(&mut self, from: usize, to: usize) {
-        self.read += (to - from) as u64 / 4;
-        self.steps += (to - from) as u64;
-    }
-
-    fn fits_exactly(&mut self, pattern: &Pattern<'_>, at: usize) -> bool {
-        let lines = self.text.lines_from(at);
-        let equal = pattern.lines().iter().zip(lines).take_while(|(want, line)| **want == *line).count();
-        self.steps += equal as u64 + 1;
-        equal == pattern.len()
-    }
-
-    fn next_among_tokens(
+    /// Looks for the longest line of a pattern among the raw bytes. Gives up where that line is frequent.
+    fn next_substring(
         &mut self,
         pattern: &Pattern<'_>,
-        state: &mut TierState,
+        state: &TierState,
         tier: Tier,
         from: usize,
-    ) -> Option<usize> {
-        let index = self.tiers[tier as usize].as_ref()?;
-        if state.tokens.is_none() {
-            self.steps += pattern.len() as u64;
-            let token = |k| index.token_of_view(self.text.bytes(), pattern.view(tier, state, k));
-            state.tokens = Some((0..pattern.len()).map(token).collect());
+        stop: usize,
+    ) -> Substring {
+        let probe = pattern.probe();
+        let needle = pattern.view(tier, state, probe);
+        let first = from + probe;
+        let (start, end) = (self.text.start(first), self.text.start(stop + probe));
+        if end - start < self.substring_min || needle.len() < NEEDLE_MIN {
+            return Substring::Unfit;
         }
-        let want: &[u32] = state.tokens.as_ref()?.as_deref()?;
-        let mut from = from;
-        if state.kmp.is_none() {
-            // A pattern that has needed the slower search once goes on with it.
-            let (at, steps) = match rarest_first(index, want, from) {
-                Verified::Done(hit, steps) => {
-                    self.steps += steps;
-                    return hit;
-                }
-                Verified::TooDear(at, steps) => (at, steps),
-            };
-            from = at;
-            self.steps += steps + want.len() as u64;
+        let budget = (self.text.len() + pattern.len()) as u64;
+        let (mut cost, mut found) = (0, Substring::Nowhere);
+        let mut passed = self.text.len().min(stop + probe);
+        let mut scan = Scan::new(&self.text, needle, tier, start, end);
+        for (offset, line) in &mut scan {
+            if fold::view(tier, line, &mut self.buffer) != needle {
+                continue;
+            }
+            let line = self.text.line_at(offset);
+            let equal = equal_lines(&self.text, pattern, state, tier, line - probe, &mut self.buffer);
+            cost += equal as u64 + VISIT;
+            if equal == pattern.len() {
+                (passed, found) = (line, Substring::Hit(line - probe));
+                break;
+            }
+            if cost > budget {
+                (passed, found) = (line, Substring::Unfit);
+                break;
+            }
         }
-        let kmp = state.kmp.get_or_insert_with(|| Kmp::new(want.len(), |a, b| want[a] == want[b]));
-        let (hit, steps) = feed_tokens(kmp, index.tokens(), want, from);
-        self.steps += steps;
-        hit
+        let passed = (passed - first) as u64;
+        self.read += passed + SCANNED * (scan.visited() + cost);
+        self.steps += passed + scan.visited() + cost;
+        found
     }
 }
 
-/// What a substring search for an exact pattern came to.
+/// What a substring search for a pattern came to.
 enum Substring {
     Hit(usize),
     Nowhere,
@@ -305,54 +370,15 @@ enum Substring {
     Unfit,
 }
 
-/// What visiting the places of a pattern's rarest line came to.
-enum Verified {
-    Done(Option<usize>, u64),
-    /// Verifying costs too much; nothing fits above the line told.
-    TooDear(usize, u64),
-}
-
-/// Visits the places of the rarest line of a pattern and verifies its neighbours.
-fn rarest_first(index: &TierTokens, want: &[u32], from: usize) -> Verified {
-    let rarest = (0..want.len()).min_by_key(|&k| index.places(want[k]).len()).unwrap_or(0);
-    let places = index.places(want[rarest]);
-    let places = &places[places.partition_point(|&line| (line as usize) < from + rarest)..];
-    let (mut steps, budget) = (want.len() as u64, 8 * want.len() as u64);
-    for (visited, &line) in places.iter().enumerate() {
-        let at = line as usize - rarest;
-        let Some(have) = index.tokens().get(at..at + want.len()) else { break };
-        let equal = want.iter().zip(have).take_while(|(a, b)| a == b).count();
-        steps += equal as u64 + 1;
-        if equal == want.len() {
-            return Verified::Done(Some(at), steps);
-        }
-        if steps > budget + 4 * visited as u64 {
-            return Verified::TooDear(at + 1, steps);
-        }
-    }
-    Verified::Done(None, steps)
-}
-
-fn feed_tokens(kmp: &mut Kmp, tokens: &[u32], want: &[u32], from: usize) -> (Option<usize>, u64) {
-    kmp.seek(from);
-    let mut steps = 0;
-    for &token in &tokens[kmp.next()..] {
-        let hit = kmp.feed(|q| {
-            steps += 1;
-            want[q] == token
-        });
-        if let Some(hit) = hit.filter(|&hit| hit >= from) {
-            return (Some(hit), steps);
-        }
-    }
-    (None, steps)
-}
-
-/// Whether a line has a view at a tier.
-#[inline]
-fn same(tier: Tier, line: &[u8], view: &[u8], buffer: &mut Vec<u8>) -> bool {
-    match tier {
-        Tier::Exact => line == view,
-        _ => fold::view(tier, line, buffer) == view,
-    }
+/// How many lines of the pattern, from its first on, are equal to those of the text at `at`.
+fn equal_lines(
+    text: &LineIndex<'_>,
+    pattern: &Pattern<'_>,
+    state: &TierState,
+    tier: Tier,
+    at: usize,
+    buffer: &mut Vec<u8>,
+) -> usize {
+    let lines = text.lines_from(at).zip(0..pattern.len());
+    lines.take_while(|(line, k)| fold::view(tier, line, buffer) == pattern.view(tier, state, *k)).count()
 }

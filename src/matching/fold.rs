@@ -80,6 +80,11 @@ pub(crate) fn view<'v>(tier: Tier, line: &'v [u8], buffer: &'v mut Vec<u8>) -> &
     }
 }
 
+/// Whether a line begins with a text, as a tier sees both.
+pub(crate) fn begins_with(tier: Tier, line: &[u8], text: &[u8]) -> bool {
+    view(tier, line, &mut Vec::new()).starts_with(view(tier, text, &mut Vec::new()))
+}
+
 /// The view when it is a part of the line, `None` when the line has to be folded.
 pub(crate) fn plain_view(tier: Tier, line: &[u8]) -> Option<&[u8]> {
     match tier {

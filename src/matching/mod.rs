@@ -13,11 +13,16 @@ mod kmp;
 #[cfg(test)]
 mod naive;
 mod nearest;
+mod numbered;
 mod pattern;
 mod place;
+mod scan;
 mod seek;
+mod suffix;
 mod tie;
 mod tokens;
+mod wavelet;
+mod words;
 
 pub(crate) use candidates::Candidates;
 pub(crate) use fold::{depth, indentation, is_blank};
@@ -27,4 +32,4 @@ pub(crate) use place::{Miss, Placer, Query, Spot};
 pub use seek::{Found, seek_sequence};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

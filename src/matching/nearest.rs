@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
+use rapidhash::fast::RandomState;
+
 use super::fold;
+use super::scan::{NEEDLE_MIN, Scan};
+use crate::policy::Tier;
 use crate::text::LineIndex;
 
 /// Lines of a hunk that are compared; a longer hunk is told by its first ones.
@@ -11,6 +15,11 @@ const COMPARED: usize = 1_024;
 const REPEATS: usize = 4;
 /// Weight of a line: its length, within bounds, so that a brace says less than a sentence.
 const WEIGHT_MAX: usize = 48;
+/// Files with more bytes than this are searched for the hunk's longest lines instead of compared line by line.
+const LARGE: usize = 1 << 20;
+/// How many of the longest lines, and how many places a line may have that is to tell one.
+const TELLING: usize = 4;
+const PLACES: usize = 32;
 
 /// The nearest place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,19 +34,45 @@ pub(crate) struct Nearest {
 /// anywhere, the line most like its longest one.
 ///
 /// # Complexity
-/// Linear in the file; memory linear in the hunk.
+/// Linear in the file; memory linear in the hunk. In a large file only places that have one of the hunk's longest lines are
+/// considered, as long as there are any.
 pub(crate) fn nearest(text: &LineIndex<'_>, old: &[&[u8]], low: usize) -> Option<Nearest> {
-    let at = by_equal_lines(text, old, low).or_else(|| by_likeness(text, old))?;
+    let by_longest = || if text.bytes().len() > LARGE { by_longest_lines(text, old, low) } else { None };
+    let at = by_longest().or_else(|| by_equal_lines(text, old, low)).or_else(|| by_likeness(text, old))?;
     let same = old.iter().zip(text.lines_from(at)).take_while(|(want, line)| fold::trim(want) == fold::trim(line));
     let differs = same.count();
     Some(Nearest { at, differs: differs.min(old.len().saturating_sub(1)) })
+}
+
+/// Of the places that one of the longest lines tells, the one with the most weight of equal lines.
+fn by_longest_lines(text: &LineIndex<'_>, old: &[&[u8]], low: usize) -> Option<usize> {
+    let old = &old[..old.len().min(COMPARED)];
+    let mut longest: Vec<(usize, &[u8])> = old.iter().map(|line| fold::trim(line)).enumerate().collect();
+    longest.sort_by_key(|(_, line)| std::cmp::Reverse(line.len()));
+    longest.dedup_by_key(|(_, line)| *line);
+    let mut places = Vec::new();
+    for &(k, want) in longest.iter().take(TELLING).filter(|(_, line)| line.len() >= NEEDLE_MIN) {
+        let scan = Scan::new(text, want, Tier::Trim, text.start(0), text.bytes().len());
+        let equal = scan.take(PLACES * TELLING).filter(|(_, line)| fold::trim(line) == want);
+        let lines: Vec<usize> = equal.take(PLACES + 1).map(|(start, _)| text.line_at(start)).collect();
+        if lines.len() <= PLACES {
+            places.extend(lines.into_iter().filter_map(|line| line.checked_sub(k)));
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    let weight = |at: usize| -> usize {
+        let pairs = old.iter().map(|line| fold::trim(line)).zip(text.lines_from(at));
+        pairs.filter(|(want, line)| *want == fold::trim(line)).map(|(want, _)| want.len().min(WEIGHT_MAX)).sum()
+    };
+    places.into_iter().max_by_key(|&at| (weight(at), at >= low, std::cmp::Reverse(at)))
 }
 
 /// Sums up, for each place, the weights of the lines that are equal there. A place is settled once the hunk's last
 /// line has been compared, so as many sums are kept as the hunk has lines.
 fn by_equal_lines(text: &LineIndex<'_>, old: &[&[u8]], low: usize) -> Option<usize> {
     let old = &old[..old.len().min(COMPARED)];
-    let mut positions: HashMap<&[u8], Vec<usize>> = HashMap::with_capacity(old.len());
+    let mut positions: HashMap<&[u8], Vec<usize>, RandomState> = HashMap::default();
     for (k, line) in old.iter().enumerate() {
         let of_line = positions.entry(fold::trim(line)).or_default();
         if of_line.len() < REPEATS {

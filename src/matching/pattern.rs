@@ -2,6 +2,7 @@
 
 use super::fold;
 use super::kmp::Kmp;
+use super::numbered::Tracker;
 use crate::policy::Tier;
 
 /// The old lines of a hunk, and per tier what is needed to look for them, made when it is first needed.
@@ -20,6 +21,8 @@ pub(crate) struct TierState {
     /// Its tokens in the index of the file; `Some(None)` when a line of it is nowhere in the file.
     pub(crate) tokens: Option<Option<Box<[u32]>>>,
     pub(crate) kmp: Option<Kmp>,
+    /// How far the search among its tokens has come.
+    pub(crate) tracker: Tracker,
     /// No hit begins at this line or below.
     pub(crate) barren_from: Option<usize>,
     /// Whether it fits in exactly one place of the whole file.
@@ -41,10 +44,6 @@ impl<'q> Pattern<'q> {
 
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
-    }
-
-    pub(crate) fn lines(&self) -> &'q [&'q [u8]] {
-        self.lines
     }
 
     /// The line most likely to be rare: the longest.

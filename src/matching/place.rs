@@ -132,6 +132,11 @@ impl<'a> Placer<'a> {
         }
     }
 
+    /// Says how many hunks will come, so that what many of them need is made at once.
+    pub(crate) fn expect(&mut self, hunks: usize) {
+        self.searcher.expect(hunks);
+    }
+
     pub(crate) fn text(&self) -> &LineIndex<'a> {
         self.searcher.text()
     }
@@ -141,7 +146,7 @@ impl<'a> Placer<'a> {
     }
 
     pub(crate) fn steps(&self) -> u64 {
-        self.searcher.steps()
+        self.searcher.steps() + self.blocks.steps()
     }
 
     pub(crate) fn cursor(&self) -> usize {
@@ -363,10 +368,13 @@ impl<'a> Placer<'a> {
         }
         let (mut lines, mut near) = (lines, None);
         if let Some(hint) = query.hint {
-            let marks = self.anchors.begun_by(&mut self.searcher, hint);
-            let (hinted, hinted_near) = tie.hinted(&mut self.searcher, &marks);
-            if !hinted.is_empty() {
-                (lines, near) = (hinted, Some(hinted_near));
+            // Where the hunk itself begins with the hint, each place is such a line and none lies below one.
+            if !fold::begins_with(self.searcher.loosest(), query.old[0], hint) {
+                let marks = self.anchors.begun_by(&mut self.searcher, hint);
+                let (hinted, hinted_near) = tie.hinted(&mut self.searcher, &mut self.blocks, &marks);
+                if !hinted.is_empty() {
+                    (lines, near) = (hinted, Some(hinted_near));
+                }
             }
         }
         if lines.are_several() && query.number.is_some() {
@@ -425,16 +433,13 @@ impl<'a> Placer<'a> {
 /// The first of `lines` below each outer place.
 fn first_below(outer: &Places, lines: &LinesBelow) -> LinesBelow {
     let lines = lines.as_slice();
-    let (mut found, mut at) = (Vec::new(), 0);
-    for place in (0..outer.len()).filter_map(|k| outer.get(k)) {
-        while lines.get(at).is_some_and(|&line| (line as usize) < place.start) {
-            at += 1;
-        }
-        match lines.get(at) {
-            Some(&line) if found.last() != Some(&line) => found.push(line),
-            Some(_) => {}
-            None => break,
-        }
+    let (mut found, mut k) = (Vec::new(), 0);
+    while let Some(place) = outer.get(k) {
+        let at = lines.partition_point(|&line| (line as usize) < place.start);
+        let Some(&line) = lines.get(at) else { break };
+        found.push(line);
+        // Outer places above that line lead to it too.
+        k = outer.up_to(line as usize).max(k + 1);
     }
     LinesBelow::new(found.into(), 0)
 }

@@ -1,9 +1,9 @@
 //! What decides between several places without an anchor: the hint of a unified header, then its line number.
 
 use super::anchor::LinesBelow;
+use super::block::Blocks;
 use super::candidates::Candidates;
 use super::find::Searcher;
-use super::fold;
 use super::pattern::Pattern;
 use crate::policy::Tier;
 
@@ -27,20 +27,25 @@ impl Tie<'_, '_> {
     /// The places below a line that the hint begins: per such line the first one, and those still inside what is indented
     /// deeper. With a number, also says which of them lie near it.
     ///
-    /// `marks` are the lines that the hint begins.
-    pub(crate) fn hinted(&mut self, searcher: &mut Searcher<'_>, marks: &LinesBelow) -> (Candidates, Vec<usize>) {
+    /// `marks` are the lines that the hint begins. The pattern itself must not begin with one: its places would be marks, and
+    /// none of them lies below one.
+    pub(crate) fn hinted(
+        &mut self,
+        searcher: &mut Searcher<'_>,
+        blocks: &mut Blocks,
+        marks: &LinesBelow,
+    ) -> (Candidates, Vec<usize>) {
         let marks = marks.as_slice();
         let (mut out, mut near) = (Candidates::default(), Vec::new());
-        let mut next = searcher.next_hit(self.pattern, self.tier, self.low);
+        // Places above this line have no say once there are more than can be named.
+        let far = self.number.map_or(0, |number| number.saturating_sub(REACH + 1));
+        let Some(&first) = marks.first() else { return (out, near) };
+        let mut next = searcher.next_hit(self.pattern, self.tier, self.low.max(first as usize + 1));
         while let Some(hit) = next {
             let above = marks.partition_point(|&mark| (mark as usize) < hit);
+            let mark = marks[above - 1] as usize;
             let here = marks.get(above).map_or(usize::MAX, |&mark| mark as usize);
-            let Some(mark) = above.checked_sub(1).map(|k| marks[k] as usize).filter(|_| here != hit) else {
-                // Above all marks, or itself one: no mark has it below.
-                next = searcher.next_hit(self.pattern, self.tier, hit + 1);
-                continue;
-            };
-            let deep_end = self.deeper_end(searcher, mark, here);
+            let deep_end = blocks.deeper_end(searcher.text(), mark).min(here);
             let mut below = Some(hit);
             while let Some(place) = below.filter(|&place| place == hit || place < deep_end) {
                 near.extend(self.is_near(place).then_some(place));
@@ -48,21 +53,16 @@ impl Tie<'_, '_> {
                 if enough {
                     return (out, near);
                 }
-                below = searcher.next_hit(self.pattern, self.tier, place + 1);
+                let from = if out.has_more() { (place + 1).max(far) } else { place + 1 };
+                below = searcher.next_hit(self.pattern, self.tier, from);
             }
-            next = searcher.next_hit(self.pattern, self.tier, here);
+            let mut from = here;
+            if out.has_more() && here < far {
+                from = marks[marks.partition_point(|&mark| (mark as usize) < far) - 1] as usize;
+            }
+            next = searcher.next_hit(self.pattern, self.tier, from);
         }
         (out, near)
-    }
-
-    /// The first line below `mark` that is not blank and not indented deeper, at most `limit`.
-    fn deeper_end(&self, searcher: &mut Searcher<'_>, mark: usize, limit: usize) -> usize {
-        let mut lines = searcher.text().lines_from(mark);
-        let depth = lines.next().map_or(0, fold::depth);
-        let below = limit.saturating_sub(mark + 1);
-        let deeper = lines.take(below).take_while(|line| fold::is_blank(line) || fold::depth(line) > depth).count();
-        searcher.count(deeper + 1);
-        mark + 1 + deeper
     }
 
     fn is_near(&self, place: usize) -> bool {
@@ -93,20 +93,38 @@ impl Tie<'_, '_> {
         if number >= self.low && searcher.fits_at(self.pattern, self.tier, number) {
             return Some(number);
         }
-        let (mut above, mut below) = (None, None);
-        let mut next = searcher.next_hit(self.pattern, self.tier, self.low);
-        while let Some(hit) = next {
-            if hit > number {
-                below = Some(hit);
-                break;
-            }
-            above = Some(hit);
-            next = searcher.next_hit(self.pattern, self.tier, hit + 1);
-        }
+        let above = self.last_up_to(searcher, number);
+        let below = searcher.next_hit(self.pattern, self.tier, self.low.max(number + 1));
         match (above, below) {
             (Some(a), Some(b)) if number - a == b - number => None,
             (Some(a), Some(b)) => Some(if number - a < b - number { a } else { b }),
             (one, other) => one.or(other),
         }
+    }
+
+    /// The last place that begins at `line` or above. Costs as many searches as halving its distance and the stretch takes.
+    fn last_up_to(&mut self, searcher: &mut Searcher<'_>, line: usize) -> Option<usize> {
+        let mut end = line + 1;
+        let mut width = 1;
+        let mut last = loop {
+            let from = end.saturating_sub(width).max(self.low);
+            if from >= end {
+                return None;
+            }
+            match searcher.next_hit_above(self.pattern, self.tier, from, end) {
+                Some(hit) => break hit,
+                None if from == self.low => return None,
+                None => width *= 2,
+            }
+        };
+        // There is a place at `last` and none at `end` or below.
+        while last + 1 < end {
+            let middle = last + (end - last).div_ceil(2);
+            match searcher.next_hit_above(self.pattern, self.tier, middle, end) {
+                Some(hit) => last = hit,
+                None => end = middle,
+            }
+        }
+        Some(last)
     }
 }

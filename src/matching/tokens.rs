@@ -83,6 +83,18 @@ impl TierTokens {
         }
     }
 
+    /// The distinct lines of the exact tier, by token.
+    pub(crate) fn lines<'a>(&self, base: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        debug_assert!(self.tier == Tier::Exact && self.folded.is_empty());
+        self.views.iter().map(|view| &base[view.start..view.start + view.len])
+    }
+
+    /// The line that has a token of the exact tier.
+    pub(crate) fn line<'a>(&self, base: &'a [u8], token: u32) -> &'a [u8] {
+        let view = self.views[token as usize];
+        &base[view.start..view.start + view.len]
+    }
+
     fn bytes_of<'v>(&'v self, base: &'v [u8], view: View) -> &'v [u8] {
         let (bytes, start) =
             if view.start & FOLDED == 0 { (base, view.start) } else { (&self.folded[..], view.start & !FOLDED) };
@@ -141,14 +153,14 @@ impl TierTokens {
         &self.tokens
     }
 
-    /// The token of a line with this content, if the file has such a line. `buffer` is scratch.
-    pub(crate) fn token_of(&self, base: &[u8], line: &[u8], buffer: &mut Vec<u8>) -> Option<u32> {
-        self.token_of_view(base, fold::view(self.tier, line, buffer))
-    }
-
     /// The token of a line with this view.
     pub(crate) fn token_of_view(&self, base: &[u8], view: &[u8]) -> Option<u32> {
         self.find(base, self.table.hash(view), view)
+    }
+
+    /// All lines, sorted by token, those of one token ascending.
+    pub(crate) fn by_token(&self) -> &[u32] {
+        &self.places
     }
 
     /// The lines with a token, ascending.
@@ -236,12 +248,12 @@ mod tests {
             let views: Vec<Vec<u8>> =
                 (0..text.len()).map(|i| fold::view(index.tier, text.line(i), &mut Vec::new()).to_vec()).collect();
             for (i, view) in views.iter().enumerate() {
-                let token = index.token_of(&bytes, text.line(i), &mut Vec::new()).unwrap();
+                let token = index.token_of_view(&bytes, view).unwrap();
                 assert_eq!(index.tokens()[i], token);
                 let want: Vec<u32> = (0..views.len()).filter(|&k| views[k] == *view).map(|k| k as u32).collect();
                 assert_eq!(index.places(token), want);
             }
-            assert_eq!(index.token_of(&bytes, b"nowhere", &mut Vec::new()), None);
+            assert_eq!(index.token_of_view(&bytes, b"nowhere"), None);
         }
         assert_eq!(tiers[2].views.len(), 700);
     }

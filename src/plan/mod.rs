@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::path::RelPath;
 use crate::text::Spliced;
-use crate::workspace::FileData;
+use crate::workspace::{Bytes, FileData};
 
 pub use self::build::PlanOptions;
 pub use self::error::{Failure, FailureKind, PlanError};
@@ -144,7 +144,7 @@ pub enum After {
 #[derive(Clone, Debug, Default)]
 pub struct NewContent {
     /// The old content that [`NewContent::spliced`] points into; empty for a new file.
-    pub base: Arc<Vec<u8>>,
+    pub base: Arc<Bytes>,
     /// The stretches.
     pub spliced: Spliced,
 }

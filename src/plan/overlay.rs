@@ -9,7 +9,7 @@ use crate::path::RelPath;
 use crate::plan::error::FailureKind;
 use crate::plan::{After, Before, NewContent, Step};
 use crate::text::Spliced;
-use crate::workspace::{FileData, Loaded, Source, SourceError, State};
+use crate::workspace::{Bytes, FileData, Loaded, Source, SourceError, State};
 
 /// How many links of moved links a path may lead through.
 const MAX_LINKS: usize = 40;
@@ -38,17 +38,17 @@ pub(super) struct File {
     /// Permission bits that the patch sets.
     pub(super) mode: Option<u32>,
     /// The content that `spliced` points into.
-    pub(super) base: Arc<Vec<u8>>,
+    pub(super) base: Arc<Bytes>,
     /// The new content; `None` while it is the base.
     pub(super) spliced: Option<Spliced>,
 }
 
 impl File {
     /// The content as one buffer; shared while it is unchanged.
-    pub(super) fn bytes(&self) -> Arc<Vec<u8>> {
+    pub(super) fn bytes(&self) -> Arc<Bytes> {
         match &self.spliced {
             None => Arc::clone(&self.base),
-            Some(spliced) => Arc::new(spliced.to_vec(&self.base)),
+            Some(spliced) => Arc::new(spliced.to_vec(&self.base).into()),
         }
     }
 

@@ -9,6 +9,7 @@
 //!             "hunks": [{"hunk": 1, "line": 12, "lines": 3, "tier": "exact", "offset": null, "notes": []}]}],
 //!  "notes": [{"line": 1, "note": "fence"}],
 //!  "warnings": ["..."],
+//!  "diagnostics": {"findings": [], "left_out": 0, "skipped": []},
 //!  "diff": "...",
 //!  "failures": [{"path": "a", "patch_line": 2, "hunk": 1, "code": "not-found", "message": "...",
 //!                "expected": "...", "found": {"line": 4, "text": "..."}, "candidates": [3, 9],
@@ -17,12 +18,13 @@
 //! ```
 //!
 //! `status` is `applied`, `checked` (planned, nothing written), `refused` (nothing changed), `rolled-back` (an error in
-//! the middle, everything put back) or `incomplete` (something could not be put back; `message` says what). `diff` is there
-//! when it was asked for; `failures` when the patch does not fit the tree; `message` whenever the status is neither
+//! the middle, everything put back) or `incomplete` (something could not be put back; `message` says what). `diff` and
+//! `diagnostics` (its form: `diagnose::wire`) are there when they were asked for; `failures` when the patch does not fit the tree; `message` whenever the status is neither
 //! `applied` nor `checked`. Lines count from 1. Texts that are not UTF-8 have `U+FFFD` in the place of wrong bytes.
 
 use serde::Serialize;
 
+use crate::diagnose::Diagnosis;
 use crate::patch::{Note, NoteKind};
 use crate::plan::{Change, Failure, FailureKind, FileChange, HunkFailureKind, Placed, PlacedNote, PlanError};
 use crate::report::{Report, failure, hunk};
@@ -38,6 +40,8 @@ struct Wire<'a> {
     notes: Vec<NoteWire>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -105,6 +109,7 @@ pub(super) fn report(report: &Report, diff: Option<&[u8]>) -> String {
         files: report.changes().iter().map(file).collect(),
         notes: report.notes().iter().map(note).collect(),
         warnings: report.warnings(),
+        diagnostics: report.diagnosis().map(Diagnosis::value),
         diff: diff.map(|diff| String::from_utf8_lossy(diff).into_owned()),
         ..Wire::new(status)
     };
@@ -134,6 +139,7 @@ impl Wire<'_> {
             files: Vec::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
+            diagnostics: None,
             diff: None,
             failures: Vec::new(),
             message: None,

@@ -11,6 +11,7 @@ pub(crate) use self::failure::refusal;
 pub(crate) use self::json::{refused, stopped};
 
 use crate::commit::Outcome;
+use crate::diagnose::Diagnosis;
 use crate::patch::Note;
 use crate::plan::{FileChange, Plan};
 
@@ -20,19 +21,20 @@ pub struct Report {
     plan: Plan,
     notes: Vec<Note>,
     outcome: Option<Outcome>,
+    diagnosis: Option<Diagnosis>,
 }
 
 impl Report {
     /// The report of a plan that was not committed.
     #[must_use]
     pub fn planned(plan: Plan, notes: Vec<Note>) -> Self {
-        Report { plan, notes, outcome: None }
+        Report { plan, notes, outcome: None, diagnosis: None }
     }
 
     /// The report of a committed plan.
     #[must_use]
     pub fn committed(plan: Plan, notes: Vec<Note>, outcome: Outcome) -> Self {
-        Report { plan, notes, outcome: Some(outcome) }
+        Report { plan, notes, outcome: Some(outcome), diagnosis: None }
     }
 
     /// What each operation did, in the order of the patch.
@@ -56,6 +58,19 @@ impl Report {
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
+    }
+
+    /// The same with what the checks found.
+    #[must_use]
+    pub(crate) fn with_diagnosis(mut self, diagnosis: Option<Diagnosis>) -> Self {
+        self.diagnosis = diagnosis;
+        self
+    }
+
+    /// What the checks found; `None` when none was asked for.
+    #[must_use]
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        self.diagnosis.as_ref()
     }
 
     /// What was special about the commit, one sentence each: a file written in place, an attribute that could not be kept.

@@ -45,5 +45,9 @@ pub(super) fn warning(note: &CommitNote) -> Option<String> {
             Some(format!("{path} has lost its extended attribute `{name}`: the system does not let it be set"))
         }
         CommitNote::TemporaryLeft(path) => Some(format!("the temporary file {path} could not be removed")),
+        CommitNote::Recovered(found) => Some(found.to_string()),
+        CommitNote::NotSynced(why) => {
+            Some(format!("the files are changed, but it is not sure that they would survive a loss of power: {why}"))
+        }
     }
 }

@@ -45,7 +45,7 @@ impl MemSource {
         let ino = self.entries.len() as u64 + 1;
         let mut stamp = Stamp { ino, size: bytes.len() as u64, mode: 0o100_644, links: 1, ..Stamp::default() };
         edit(&mut stamp);
-        self.entries.insert(path.into(), Entry::File(Arc::new(FileData { bytes: Arc::new(bytes), stamp })));
+        self.entries.insert(path.into(), Entry::File(Arc::new(FileData { bytes: Arc::new(bytes.into()), stamp })));
         self
     }
 

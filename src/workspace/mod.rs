@@ -11,8 +11,10 @@
 //! A directory that someone moves out of the root while it is being used takes the files in it along. On file systems
 //! that ignore case two spellings of one name are two paths here. Names that are not UTF-8 cannot be patched.
 
+mod bytes;
 mod digest;
 mod disk;
+pub(crate) mod fault;
 mod git_dir;
 mod given;
 mod memory;
@@ -31,6 +33,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use bytes::Bytes;
 pub(crate) use digest::Hasher;
 pub use digest::{Digest, DigestError};
 pub use memory::MemSource;
@@ -262,17 +265,20 @@ impl Workspace {
         Err(Errno::AGAIN.into())
     }
 
-    fn read_whole(&self, file: &OwnedFd, stamp: &Stamp) -> Result<Vec<u8>, SourceError> {
+    fn read_whole(&self, file: &OwnedFd, stamp: &Stamp) -> Result<Bytes, SourceError> {
         if stamp.size > self.max_file {
             return Err(SourceError::TooLarge(stamp.size));
         }
         let size = usize::try_from(stamp.size).map_err(|_| SourceError::TooLarge(stamp.size))?;
+        if let Some(pages) = Bytes::pages(size) {
+            return fill_pages(file, pages, size);
+        }
         // One byte more than the file has, so that the first read shows that it has no more.
         let mut bytes = Vec::with_capacity(size + 1);
         loop {
             let read = ops::read(file.as_fd(), &mut bytes)?;
             if read == 0 || (bytes.len() == size && bytes.len() < bytes.capacity()) {
-                return Ok(bytes);
+                return Ok(bytes.into());
             }
             if bytes.len() as u64 > self.max_file {
                 return Err(SourceError::TooLarge(bytes.len() as u64));
@@ -324,6 +330,18 @@ impl Source for Workspace {
         };
         listed.unwrap_or_default().into_iter().filter_map(|name| String::from_utf8(name).ok()).collect()
     }
+}
+
+/// Reads the first `size` bytes. A file that has grown meanwhile is noticed when the plan is checked against the disk.
+fn fill_pages(file: &OwnedFd, mut pages: memmap2::MmapMut, size: usize) -> Result<Bytes, SourceError> {
+    let mut len = 0;
+    while len < size {
+        match ops::read_into(file.as_fd(), &mut pages[len..])? {
+            0 => break,
+            read => len += read,
+        }
+    }
+    Ok(Bytes::from_pages(pages, len))
 }
 
 /// What an opened handle is; anything but a file is closed again.

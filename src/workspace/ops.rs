@@ -1,33 +1,29 @@
 //! Every system call the crate makes on files, one short function each.
 //!
-//! All of them pass [`tick`], so a test can make the Nth one fail or kill the process there. Calls that a signal
+//! All of them pass [`fault::tick`], so a test can make the Nth one fail or kill the process there, and what they
+//! change is told to [`fault::done`], so a test can say what a loss of power may leave. Calls that a signal
 //! interrupts are repeated. Names are single components below an open directory; none of these functions follows a
 //! link, except where its own words say so.
 
 use std::io::IoSlice;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
 pub(crate) use rustix::io::Errno;
 
+use super::fault::{self, Done};
 use super::source::Stamp;
 
 /// What a call answers.
 pub(crate) type Answer<T> = Result<T, Errno>;
 
-/// Counts one call; the place where a fault is put in.
-#[inline]
-fn tick() -> Answer<()> {
-    Ok(())
-}
-
 /// Makes one counted call and repeats it when a signal interrupted it.
 #[inline]
 fn call<T>(mut call: impl FnMut() -> Answer<T>) -> Answer<T> {
     loop {
-        match tick().and_then(|()| call()) {
+        match fault::tick().and_then(|()| call()) {
             Err(Errno::INTR) => {}
             answer => return answer,
         }
@@ -99,7 +95,9 @@ pub(crate) fn open_child(dir: BorrowedFd<'_>, name: &[u8], how: How) -> Answer<O
 /// `mode`.
 pub(crate) fn create(dir: BorrowedFd<'_>, name: &str, mode: u32) -> Answer<OwnedFd> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    call(|| fs::openat(dir, name, flags, bits(mode)))
+    let file = call(|| fs::openat(dir, name, flags, bits(mode)))?;
+    fault::done(Done::Create { dir, name, file: file.as_fd() });
+    Ok(file)
 }
 
 /// Identity and attributes of an open file.
@@ -161,24 +159,40 @@ pub(crate) fn read(file: BorrowedFd<'_>, into: &mut Vec<u8>) -> Answer<usize> {
     call(|| rustix::io::read(file, spare_capacity(into)))
 }
 
+/// Reads into a buffer that is there already: how many bytes, 0 at the end of the file.
+pub(crate) fn read_into(file: BorrowedFd<'_>, into: &mut [u8]) -> Answer<usize> {
+    call(|| rustix::io::read(file, &mut *into))
+}
+
 /// Writes some of `bytes`: how many.
 pub(crate) fn write(file: BorrowedFd<'_>, bytes: &[u8]) -> Answer<usize> {
-    call(|| rustix::io::write(file, bytes))
+    let bytes = &bytes[..fault::shorten(bytes.len())];
+    let written = call(|| rustix::io::write(file, bytes))?;
+    fault::done(Done::Write { file, stretches: &[IoSlice::new(bytes)], written });
+    Ok(written)
 }
 
 /// Writes some of several stretches in one call: how many bytes.
 pub(crate) fn write_vectored(file: BorrowedFd<'_>, stretches: &[IoSlice<'_>]) -> Answer<usize> {
-    call(|| rustix::io::writev(file, stretches))
+    // A write that ends early may end anywhere; after the first stretch is as good a place as any.
+    let stretches = &stretches[..fault::shorten(stretches.len())];
+    let written = call(|| rustix::io::writev(file, stretches))?;
+    fault::done(Done::Write { file, stretches, written });
+    Ok(written)
 }
 
 /// Cuts or extends an open file.
 pub(crate) fn truncate(file: BorrowedFd<'_>, len: u64) -> Answer<()> {
-    call(|| fs::ftruncate(file, len))
+    call(|| fs::ftruncate(file, len))?;
+    fault::done(Done::Truncate { file, len });
+    Ok(())
 }
 
 /// Sets the permission bits of an open file.
 pub(crate) fn set_mode(file: BorrowedFd<'_>, mode: u32) -> Answer<()> {
-    call(|| fs::fchmod(file, bits(mode)))
+    call(|| fs::fchmod(file, bits(mode)))?;
+    fault::done(Done::Mode { file, mode });
+    Ok(())
 }
 
 /// Sets owner and group of an open file.
@@ -223,7 +237,9 @@ pub(crate) fn remove_attribute(file: BorrowedFd<'_>, name: &[u8]) -> Answer<()> 
 
 /// Makes the symbolic link `name` in `dir`.
 pub(crate) fn make_link(target: &[u8], dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
-    call(|| fs::symlinkat(target, dir, name))
+    call(|| fs::symlinkat(target, dir, name))?;
+    fault::done(Done::Symlink { dir, name, target });
+    Ok(())
 }
 
 /// A short text the system makes up, as below `/proc`; empty when there is none.
@@ -231,44 +247,58 @@ pub(crate) fn system_text(path: &str) -> String {
     let mut text = Vec::with_capacity(64 << 10);
     let file = call(|| fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()));
     if let Ok(file) = file {
-        while text.len() < text.capacity() && matches!(read(std::os::fd::AsFd::as_fd(&file), &mut text), Ok(1..)) {}
+        while text.len() < text.capacity() && matches!(read(file.as_fd(), &mut text), Ok(1..)) {}
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Makes a directory with the umask's default mode.
 pub(crate) fn make_dir(dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
-    call(|| fs::mkdirat(dir, name, Mode::RWXU | Mode::RWXG | Mode::RWXO))
+    call(|| fs::mkdirat(dir, name, Mode::RWXU | Mode::RWXG | Mode::RWXO))?;
+    fault::done(Done::MakeDir { dir, name });
+    Ok(())
 }
 
 /// Removes an empty directory.
 pub(crate) fn remove_dir(dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
-    call(|| fs::unlinkat(dir, name, AtFlags::REMOVEDIR))
+    call(|| fs::unlinkat(dir, name, AtFlags::REMOVEDIR))?;
+    fault::done(Done::Remove { dir, name });
+    Ok(())
 }
 
 /// Removes a file or link.
 pub(crate) fn remove(dir: BorrowedFd<'_>, name: &str) -> Answer<()> {
-    call(|| fs::unlinkat(dir, name, AtFlags::empty()))
+    call(|| fs::unlinkat(dir, name, AtFlags::empty()))?;
+    fault::done(Done::Remove { dir, name });
+    Ok(())
 }
 
 /// Gives the file `from` a second name `to`; fails when anything has that name.
 pub(crate) fn link(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Answer<()> {
-    call(|| fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))
+    call(|| fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))?;
+    fault::done(Done::Link { from, to });
+    Ok(())
 }
 
 /// Renames, replacing what `to` names.
 pub(crate) fn rename(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Answer<()> {
-    call(|| fs::renameat(from.0, from.1, to.0, to.1))
+    call(|| fs::renameat(from.0, from.1, to.0, to.1))?;
+    fault::done(Done::Rename { from, to });
+    Ok(())
 }
 
 /// Renames unless `to` names something (`EEXIST`). `EINVAL` or `ENOSYS` where the file system cannot.
 pub(crate) fn rename_new(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> Answer<()> {
-    call(|| rename_with(from, to, true))
+    call(|| rename_with(from, to, true))?;
+    fault::done(Done::Rename { from, to });
+    Ok(())
 }
 
 /// Swaps what two names stand for, in one moment. `EINVAL` or `ENOSYS` where the file system cannot.
 pub(crate) fn exchange(a: (BorrowedFd<'_>, &str), b: (BorrowedFd<'_>, &str)) -> Answer<()> {
-    call(|| rename_with(a, b, false))
+    call(|| rename_with(a, b, false))?;
+    fault::done(Done::Exchange { a, b });
+    Ok(())
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
@@ -300,17 +330,44 @@ pub(crate) fn open_limit() -> Option<u64> {
 
 /// The names in a directory, `.` and `..` left out, in the order of the system: at most `most`.
 pub(crate) fn names(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Vec<u8>>> {
+    Ok(entries(dir, most)?.into_iter().map(|entry| entry.name).collect())
+}
+
+/// One name in a directory.
+pub(crate) struct Entry {
+    pub name: Vec<u8>,
+    /// What it stands for, where the listing tells.
+    pub kind: Option<Kind>,
+}
+
+/// As [`names`], with what each stands for.
+pub(crate) fn entries(dir: BorrowedFd<'_>, most: usize) -> Answer<Vec<Entry>> {
     let mut listing = call(|| fs::Dir::read_from(dir))?;
-    let mut names = Vec::new();
-    while names.len() < most
+    let mut entries = Vec::new();
+    while entries.len() < most
         && let Some(entry) = listing.next()
     {
-        let name = entry?.file_name().to_bytes().to_vec();
+        let entry = entry?;
+        let name = entry.file_name().to_bytes().to_vec();
         if name != b"." && name != b".." {
-            names.push(name);
+            let kind = Some(kind_of(entry.file_type())).filter(|_| entry.file_type() != FileType::Unknown);
+            entries.push(Entry { name, kind });
         }
     }
-    Ok(names)
+    Ok(entries)
+}
+
+/// Waits until the content of an open file, or the names in an open directory, would survive a loss of power.
+pub(crate) fn sync(file: BorrowedFd<'_>) -> Answer<()> {
+    call(|| fs::fsync(file))?;
+    fault::done(Done::Sync { file });
+    Ok(())
+}
+
+/// Whether a process of that number is there, as far as this one may know.
+pub(crate) fn is_running(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| !matches!(rustix::process::test_kill_process(pid), Err(Errno::SRCH)))
 }
 
 /// Hands each name in an open directory to `each`, `.` and `..` left out, with its kind where the listing tells it.
@@ -385,7 +442,7 @@ fn stamp(found: &fs::Stat) -> Stamp {
     let nanoseconds = |seconds: i128, part: i128| seconds * 1_000_000_000 + part;
     Stamp {
         dev: found.st_dev as u64,
-        ino: found.st_ino as u64,
+        ino: fault::inode(found.st_ino as u64),
         size: u64::try_from(found.st_size).unwrap_or(0),
         mtime: nanoseconds(i128::from(found.st_mtime), i128::from(found.st_mtime_nsec)),
         ctime: nanoseconds(i128::from(found.st_ctime), i128::from(found.st_ctime_nsec)),
@@ -401,7 +458,7 @@ fn stamp_of_statx(found: &fs::Statx) -> Stamp {
     let nanoseconds = |time: &fs::StatxTimestamp| i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
     Stamp {
         dev: fs::makedev(found.stx_dev_major, found.stx_dev_minor),
-        ino: found.stx_ino,
+        ino: fault::inode(found.stx_ino),
         size: found.stx_size,
         mtime: nanoseconds(&found.stx_mtime),
         ctime: nanoseconds(&found.stx_ctime),

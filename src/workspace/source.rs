@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bytes::Bytes;
 use crate::path::RelPath;
 
 /// A tree that can be looked at. The planner reads through it and never writes.
@@ -54,7 +55,7 @@ pub enum State {
 #[derive(Debug)]
 pub struct FileData {
     /// Its content; shared, so that a plan can point into it.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: Arc<Bytes>,
     /// What identifies this very state of it.
     pub stamp: Stamp,
 }

@@ -195,3 +195,23 @@ fn protected_paths_are_refused_with_the_rule() {
     let said = apply_patch(dir.path(), &["--protect", "*.txt"], PATCH).exits(1);
     assert!(said.err.contains("protected by the rule `*.txt`"), "{}", said.err);
 }
+
+#[test]
+fn what_the_patch_broke_is_said_and_never_fails_it() {
+    let dir = TestDir::new(&[("a.json", "{\n  \"a\": 1\n}\n"), ("old.json", "{ broken\n")]);
+    let patch = "*** Begin Patch\n*** Update File: a.json\n@@\n-  \"a\": 1\n+  \"a\": ,\n*** Update File: old.json\n@@\n { broken\n+x\n*** End Patch\n";
+    let said = apply_patch(dir.path(), &["--check", "--diagnose"], patch).exits(0);
+    assert!(said.out.contains("a.json:2:") && !said.out.contains("old.json:"), "{}", said.out);
+    let said = apply_patch(dir.path(), &["--diagnose=syntax", "--json"], patch).exits(0);
+    let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let findings = report["diagnostics"]["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{report}");
+    assert_eq!((findings[0]["path"].as_str(), findings[0]["line"].as_u64()), (Some("a.json"), Some(2)));
+}
+
+#[test]
+fn a_clean_patch_is_said_to_be_clean() {
+    let dir = tree();
+    let said = apply_patch(dir.path(), &["--diagnose"], PATCH).exits(0);
+    assert!(said.out.ends_with("No new problems found.\n"), "{}", said.out);
+}

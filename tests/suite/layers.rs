@@ -13,9 +13,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("workspace", &["path", "limits", "policy"]),
     ("plan", &["text", "patch", "matching", "workspace", "path", "limits", "policy"]),
     ("commit", &["plan", "workspace", "path", "limits", "policy", "text"]),
-    ("report", &["commit", "plan", "patch", "matching", "workspace", "text", "path", "limits", "policy"]),
     ("diagnose", &["plan", "workspace", "process", "text", "path", "limits"]),
-    ("apply", &["patch", "plan", "commit", "report", "workspace", "limits", "policy", "path"]),
+    ("report", &["diagnose", "commit", "plan", "patch", "matching", "workspace", "text", "path", "limits", "policy"]),
+    ("apply", &["diagnose", "patch", "plan", "commit", "report", "workspace", "limits", "policy", "path"]),
     ("read", &["workspace", "text", "path", "limits"]),
     ("search", &["workspace", "path", "limits", "text"]),
 ];

@@ -49,7 +49,7 @@ pub(crate) fn read(root: &Path) -> Tree {
                 todo.push(path);
                 "dir".to_owned()
             } else {
-                let content = String::from_utf8(std::fs::read(&path).unwrap()).unwrap();
+                let content = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
                 format!("file {:o} {content}", meta.permissions().mode() & 0o7777)
             };
             if (&*name, &*what) != ("dir", "dir") {

@@ -72,7 +72,9 @@ pub enum ErrorKind {
     RateLimited,
     /// The server is overloaded, restarting, or failed inside.
     Server,
-    /// No connection, or it broke.
+    /// No server answers at the address.
+    NoServer,
+    /// The connection broke.
     Network,
     /// The answer stopped arriving.
     Stalled,
@@ -109,9 +111,13 @@ impl ErrorKind {
     #[must_use]
     pub fn class(self) -> ErrorClass {
         match self {
-            Self::RateLimited | Self::Server | Self::Network | Self::Stalled | Self::BadStream | Self::EmptyReply => {
-                ErrorClass::Retry
-            }
+            Self::RateLimited
+            | Self::Server
+            | Self::NoServer
+            | Self::Network
+            | Self::Stalled
+            | Self::BadStream
+            | Self::EmptyReply => ErrorClass::Retry,
             Self::ContextTooLong | Self::ReplyTooLarge | Self::Refused => ErrorClass::Recoverable,
             Self::NoKey
             | Self::Unauthorized

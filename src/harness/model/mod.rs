@@ -17,6 +17,8 @@ mod retry;
 mod scripted;
 mod sse;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub use bootstrap::BootstrapModel;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::types::Message;
+use crate::harness::manifest::Reasoning;
 
 /// One call of a model, borrowed from the session that makes it.
 #[derive(Clone, Copy, Debug)]
@@ -181,4 +182,17 @@ pub enum Effort {
     High,
     /// As much as the model can.
     Max,
+}
+
+impl From<Reasoning> for Effort {
+    fn from(written: Reasoning) -> Self {
+        match written {
+            Reasoning::None => Self::None,
+            Reasoning::Minimal => Self::Minimal,
+            Reasoning::Low => Self::Low,
+            Reasoning::Medium => Self::Medium,
+            Reasoning::High => Self::High,
+            Reasoning::Max => Self::Max,
+        }
+    }
 }

@@ -87,6 +87,7 @@ mod tests {
         for (kind, again) in [
             (ErrorKind::RateLimited, true),
             (ErrorKind::Server, true),
+            (ErrorKind::NoServer, true),
             (ErrorKind::Network, true),
             (ErrorKind::Stalled, true),
             (ErrorKind::BadStream, true),

@@ -78,6 +78,7 @@ pub enum PlacedNote {
 /// Linear in the file and the hunks, for all hunks together.
 pub fn update(base: &[u8], hunks: &[Hunk], policy: &Policy) -> Result<Updated, UpdateError> {
     let mut placer = HunkPlacer::new(base, policy)?;
+    placer.placer.expect(hunks.len());
     for hunk in hunks {
         // Failures are kept and told by `finish`, all at once.
         let _placed = placer.place(hunk);

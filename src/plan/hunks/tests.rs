@@ -6,6 +6,7 @@ use similar::{Algorithm, DiffOp};
 
 use super::failure::{EXCERPT_LINES, LINE_BYTES};
 use super::*;
+use crate::matching::tests::{WAYS, Way};
 use crate::policy::Ambiguity;
 use crate::text::{Piece, UTF8_BOM};
 
@@ -321,8 +322,49 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// Places hunks with every search made one way.
+fn update_by(way: Way, base: &[u8], hunks: &[Hunk], policy: &Policy) -> Result<Updated, UpdateError> {
+    let mut placer = HunkPlacer::new(base, policy)?;
+    placer.placer.searcher().force(way);
+    for hunk in hunks {
+        let _placed = placer.place(hunk);
+    }
+    placer.finish()
+}
+
+/// Hunks with anchors, hints and numbers that may be wrong.
+fn pointed_hunk() -> impl Strategy<Value = Hunk> {
+    let word = prop::sample::select(vec!["a", "b", " a", "long", "long line", "line", "}", "", "\u{2013}", "long()"]);
+    let row = (0..3_u8, prop::sample::select(vec!["a", "b", " a", "", "long line", "\u{2013}", "-", "}"]));
+    let rows = prop::collection::vec(row, 1..4);
+    let header = prop::option::of((1_u64..20, word.clone()));
+    (prop::collection::vec(word, 0..3), header, rows, any::<(bool, bool)>()).prop_map(
+        |(anchors, header, rows, (unified, end_of_file))| {
+            let mut hunk = Hunk::default();
+            (hunk.unified, hunk.end_of_file) = (unified, end_of_file);
+            hunk.anchors = anchors.into_iter().filter(|anchor| !anchor.is_empty()).map(Into::into).collect();
+            if let Some((line, hint)) = header {
+                hunk.old_line = Some(line);
+                hunk.hint = (!hint.is_empty()).then(|| hint.into());
+            }
+            for (sign, text) in rows {
+                hunk.push([Sign::Context, Sign::Remove, Sign::Add][usize::from(sign)], text.as_bytes());
+            }
+            hunk
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn the_way_of_searching_does_not_matter(base in text(), hunks in prop::collection::vec(pointed_hunk(), 1..4)) {
+        let want = update(&base, &hunks, &Policy::default());
+        for way in WAYS {
+            prop_assert_eq!(&update_by(way, &base, &hunks, &Policy::default()), &want, "{:?}", way);
+        }
+    }
 
     #[test]
     fn a_diff_of_two_texts_makes_one_into_the_other(old in text(), new in text(), context in 1_usize..4, unified: bool) {
@@ -374,12 +416,34 @@ fn steps(base: &str, patch: &str) -> (u64, bool) {
     (placer.steps(), placer.finish().is_ok())
 }
 
+/// One of three lines, by chance.
+fn coin(i: usize) -> &'static str {
+    let bits = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ["heads", "tails", "rim"][((bits ^ bits >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as usize % 3]
+}
+
+#[test]
+fn the_nearest_place_of_many_hunks_is_found_in_linear_time() {
+    for n in [1_000, 2_000, 4_000, 8_000] {
+        let base: String = (0..n).map(|i| if i % 4 == 0 { "a\n" } else { "b\n" }).collect();
+        let mut hunks = hunks(&"@@ -1\n-a\n+x\n".repeat(n / 20));
+        for (k, hunk) in hunks.iter_mut().enumerate() {
+            (hunk.unified, hunk.old_line) = (true, Some(k as u64 * 20 + 2));
+        }
+        let mut placer = HunkPlacer::new(base.as_bytes(), &Policy::default()).unwrap();
+        for (k, hunk) in hunks.iter().enumerate() {
+            assert_eq!(placer.place(hunk).unwrap().unwrap().line, k * 20 + 1);
+        }
+        assert!(placer.steps() <= 60 * n as u64, "{n} lines: {} steps", placer.steps());
+    }
+}
+
 #[test]
 fn all_hunks_of_a_file_together_are_linear() {
     // (name, all go in, line i of the file, hunk k for a file of n lines)
     type Line = fn(usize) -> String;
     type Patch = fn(usize, usize) -> String;
-    let cases: [(&str, bool, Line, Patch); 7] = [
+    let cases: [(&str, bool, Line, Patch); 12] = [
         (
             "unique lines",
             true,
@@ -407,9 +471,46 @@ fn all_hunks_of_a_file_together_are_linear() {
             |i| if i % 2 == 0 { "f".into() } else { " x".into() },
             |_, _| "@@ f\n- x\n+y\n".into(),
         ),
+        (
+            "unique stretches of three lines",
+            true,
+            |i| coin(i).into(),
+            |k, _| {
+                let row = |i: usize| format!("{}{}\n", if i == 0 { "@@\n-" } else { " " }, coin(k * 20 + i));
+                (0..19).map(row).chain(["+x\n".into()]).collect()
+            },
+        ),
+        (
+            "anchors that are parts of lines",
+            true,
+            |i| if i % 20 == 0 { format!("fn name_{i}(arg)") } else { format!(" same {}", i % 20) },
+            |k, _| format!("@@ fn name_{}(\n  same 4\n- same 5\n+x\n", k * 20),
+        ),
+        (
+            "stacked anchors",
+            true,
+            |i| match i % 20 {
+                0 => format!("class C{i}"),
+                5 | 10 | 15 => format!(" def f(x{i})"),
+                _ => "  x".into(),
+            },
+            |k, _| format!("@@ class C{}\n@@ def f\n-  x\n   x\n   x\n   x\n+y\n  def f(x{})\n", k * 20, k * 20 + 10),
+        ),
+        (
+            "hints that begin every place",
+            true,
+            |_| "same line".into(),
+            |k, _| format!("@@ -{} same\n-same line\n+x\n", k * 20 + 1),
+        ),
+        (
+            "a hint far above",
+            true,
+            |i| if i == 0 { "head".into() } else { " same line".into() },
+            |k, _| format!("@@ -{} head\n- same line\n+x\n", k * 20 + 2),
+        ),
     ];
     for (name, fits, line, hunk) in cases {
-        for n in [1_000, 2_000, 4_000] {
+        for n in [1_000, 2_000, 4_000, 8_000] {
             let base: String = (0..n).map(|i| line(i) + "\n").collect();
             let patch: String = (0..n / 20).map(|k| hunk(k, n)).collect();
             let rows = patch.lines().count();

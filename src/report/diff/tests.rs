@@ -98,7 +98,7 @@ fn spliced(old: &str, cuts: &[(usize, usize)], fresh: &[String]) -> NewContent {
         at = to;
     }
     out.keep(at..old.len());
-    NewContent { base: std::sync::Arc::new(old.as_bytes().to_vec()), spliced: out }
+    NewContent { base: std::sync::Arc::new(old.as_bytes().to_vec().into()), spliced: out }
 }
 
 /// Applies a diff of one file at exactly the lines it names; every old line must be there.

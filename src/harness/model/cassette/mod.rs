@@ -30,7 +30,7 @@ use super::reply::Reply;
 const VERSION: u32 = 1;
 
 /// The first line.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Header {
     cassette: u32,
 }

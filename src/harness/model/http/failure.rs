@@ -18,14 +18,16 @@ const BODY: usize = 64 << 10;
 pub(super) fn transport(server: &Server, error: &reqwest::Error) -> ModelError {
     let endpoint = &server.endpoint;
     let cause = root_cause(error);
-    let message = if !error.is_connect() {
-        format!("{}: the connection broke: {cause}", endpoint.provider)
-    } else if is_loopback(&endpoint.base_url) {
+    if !error.is_connect() {
+        let message = format!("{}: the connection broke: {cause}", endpoint.provider);
+        return ModelError::new(ErrorKind::Network, redact(endpoint, &message));
+    }
+    let message = if is_loopback(&endpoint.base_url) {
         format!("no model server at {} ({cause}): start it, or set base_url in agent.toml", origin(endpoint))
     } else {
         format!("cannot reach {} at {} ({cause})", endpoint.provider, origin(endpoint))
     };
-    ModelError::new(ErrorKind::Network, redact(endpoint, &message))
+    ModelError::new(ErrorKind::NoServer, redact(endpoint, &message))
 }
 
 /// An answer whose status is not success.

@@ -5,7 +5,7 @@ mod connect;
 mod failure;
 mod retry_after;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,8 +110,6 @@ pub(super) struct Endpoint {
 /// The client of one model.
 pub(super) struct HttpModel {
     info: ModelInfo,
-    /// The model's name as the server knows it.
-    model: String,
     server: Arc<Server>,
 }
 
@@ -122,6 +120,7 @@ pub(super) struct Server {
     headers: HeaderMap,
     client: Client,
     options: HttpOptions,
+    /// The model's name as the server knows it.
     model: String,
 }
 
@@ -145,7 +144,7 @@ impl HttpModel {
             endpoint,
             options,
         };
-        Ok(Self { info, model: model.to_owned(), server: Arc::new(server) })
+        Ok(Self { info, server: Arc::new(server) })
     }
 }
 
@@ -157,7 +156,7 @@ impl Model for HttpModel {
     fn stream(&self, request: &Request<'_>) -> ReplyStream {
         let endpoint = &self.server.endpoint;
         let options = EncodeOptions { first_party: endpoint.first_party };
-        let body = endpoint.protocol.encode(&self.model, request, &options);
+        let body = endpoint.protocol.encode(&self.server.model, request, &options);
         let call = Call::new(Arc::clone(&self.server), body, request);
         ReplyStream::new(stream::unfold(call, |mut call| async move {
             let event = call.next().await?;

@@ -150,7 +150,8 @@ impl ScriptedReply {
 
 fn check_expected(words: &str, request: &Request<'_>) -> Result<(), ModelError> {
     let messages = request.messages;
-    let newest = messages.iter().rposition(|message| matches!(message, Message::Assistant { .. })).map_or(0, |at| at + 1);
+    let newest =
+        messages.iter().rposition(|message| matches!(message, Message::Assistant { .. })).map_or(0, |at| at + 1);
     let said = |message: &Message| match message {
         Message::User { text } | Message::Notice { text } => text.contains(words),
         Message::Tool(result) => result.output.contains(words),
@@ -159,10 +160,8 @@ fn check_expected(words: &str, request: &Request<'_>) -> Result<(), ModelError> 
     if messages[newest..].iter().any(said) {
         return Ok(());
     }
-    let message = format!(
-        "the script expects {words:?} in what it is told before answer {}, and it is not there",
-        request.step
-    );
+    let message =
+        format!("the script expects {words:?} in what it is told before answer {}, and it is not there", request.step);
     Err(ModelError::new(ErrorKind::Script, message))
 }
 
@@ -189,9 +188,7 @@ impl ScriptedModel {
 
     /// Answers by a function of the request, for long scripts and for tests that look at every request.
     #[must_use]
-    pub fn from_fn(
-        answer: impl Fn(&Request<'_>) -> Result<ScriptedReply, ModelError> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn from_fn(answer: impl Fn(&Request<'_>) -> Result<ScriptedReply, ModelError> + Send + Sync + 'static) -> Self {
         Self { info: ModelInfo::new("mock"), script: Script::Function(Arc::new(answer)) }
     }
 

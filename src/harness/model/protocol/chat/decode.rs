@@ -40,7 +40,7 @@ struct OpenCall {
 impl Decoder for ChatDecoder {
     fn event(&mut self, event: &SseEvent, answer: &mut Assembler) -> Result<Progress, ModelError> {
         if event.data.trim_ascii() == b"[DONE]" {
-            self.end(answer)?;
+            self.name_rest(answer)?;
             return Ok(Progress::Complete);
         }
         let chunk = parse(event)?;
@@ -63,14 +63,16 @@ impl Decoder for ChatDecoder {
         if !answer.has_stopped() {
             return Err(cut_short());
         }
-        for place in 0..self.calls.len() {
-            self.name_call(place, "", answer)?;
-        }
-        Ok(())
+        self.name_rest(answer)
     }
 }
 
 impl ChatDecoder {
+    /// Begins the calls that never got a name; the answer to them is that there is no such tool.
+    fn name_rest(&mut self, answer: &mut Assembler) -> Result<(), ModelError> {
+        (0..self.calls.len()).try_for_each(|place| self.name_call(place, "", answer))
+    }
+
     fn delta(&mut self, delta: &Value, answer: &mut Assembler) -> Result<(), ModelError> {
         let reasoning = ["reasoning_content", "reasoning"].iter().find_map(|key| delta.get(*key)?.as_str());
         if let Some(words) = reasoning.filter(|words| !words.is_empty()) {

@@ -3,6 +3,9 @@
 //! In this order: the bootstrap model, the mock model, a model defined in code, else a provider over HTTP; a
 //! cassette wraps any of them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,14 +91,15 @@ impl<'a> ModelSetup<'a> {
 
     fn script(&self, settings: &Settings) -> Result<ScriptedModel, ModelError> {
         let Some(script) = &settings.script else {
-            return Err(ModelError::new(ErrorKind::Config, "the mock model has no script: set model.script in agent.toml"));
+            return Err(ModelError::new(
+                ErrorKind::Config,
+                "the mock model has no script: set model.script in agent.toml",
+            ));
         };
         let bytes = (self.file)(&script.path).map_err(|error| {
             ModelError::new(ErrorKind::Script, format!("the script {} cannot be read: {error}", script.path))
         })?;
-        ScriptedModel::parse(&bytes).map_err(|error| {
-            ModelError::new(error.kind(), format!("{}: {error}", script.path))
-        })
+        ScriptedModel::parse(&bytes).map_err(|error| ModelError::new(error.kind(), format!("{}: {error}", script.path)))
     }
 
     fn endpoint(&self, settings: &Settings, protocol: Protocol) -> Result<Endpoint, ModelError> {
@@ -141,7 +145,10 @@ impl<'a> ModelSetup<'a> {
 impl std::fmt::Debug for ModelSetup<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let defined: Vec<&String> = self.defined.keys().collect();
-        f.debug_struct("ModelSetup").field("directory", &self.directory).field("defined", &defined).finish_non_exhaustive()
+        f.debug_struct("ModelSetup")
+            .field("directory", &self.directory)
+            .field("defined", &defined)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,5 @@
+//! The protocols without a network.
+
+mod decode;
+mod encode;
+mod fault;
