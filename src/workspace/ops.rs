@@ -383,7 +383,7 @@ pub(crate) fn list(
     let mut listing = fs::RawDir::new(dir, scratch.spare_capacity_mut());
     loop {
         if listing.is_buffer_empty() {
-            tick()?;
+            fault::tick()?;
         }
         match listing.next() {
             None => return Ok(()),
