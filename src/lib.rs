@@ -105,5 +105,5 @@ pub use search::{
 };
 pub use text::{Piece, Spliced, WideEncoding};
 pub use workspace::{
-    Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
+    Abilities, Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
 };

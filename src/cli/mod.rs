@@ -4,7 +4,12 @@
 mod agent;
 mod apply;
 mod args;
+mod doctor;
+mod generate;
 mod glob;
+mod init;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod read;
 mod search;
@@ -47,6 +52,17 @@ enum Command {
     Read(read::Args),
     #[command(about = glob::ABOUT, after_help = glob::HELP)]
     Glob(glob::Args),
+    #[command(about = doctor::ABOUT, after_help = doctor::HELP)]
+    Doctor(doctor::Args),
+    #[command(about = init::ABOUT)]
+    Init(init::Args),
+    /// Print a script that completes the flags in a shell
+    Completions(generate::Completions),
+    /// Print a man page
+    Man(generate::Man),
+    #[cfg(feature = "mcp")]
+    #[command(about = mcp::ABOUT, after_help = mcp::HELP)]
+    Mcp(mcp::Args),
     /// Run and make agents: a directory of files is an agent
     #[cfg(feature = "harness")]
     #[command(subcommand)]
@@ -74,6 +90,12 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
         Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        Ok(Restitch { command: Command::Doctor(args) }) => doctor::run(&args),
+        Ok(Restitch { command: Command::Init(args) }) => init::run(&args),
+        Ok(Restitch { command: Command::Completions(args) }) => generate::completions(&args),
+        Ok(Restitch { command: Command::Man(args) }) => generate::man(&args),
+        #[cfg(feature = "mcp")]
+        Ok(Restitch { command: Command::Mcp(args) }) => mcp::run(&args),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),

@@ -1,12 +1,12 @@
 //! One call of a tool: its bounds, how it is cancelled, how it tells its progress.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
@@ -27,14 +27,18 @@ const AT_ONCE: usize = 4;
 pub(super) struct Call {
     deadline: Deadline,
     cancel: CancelToken,
-    stages: mpsc::UnboundedSender<&'static str>,
+    doing: Arc<Mutex<&'static str>>,
 }
 
 impl Call {
-    /// A call that nobody waits for, without progress.
+    fn new(deadline: Deadline) -> Self {
+        Call { deadline, cancel: CancelToken::new(), doing: Arc::new(Mutex::new("waiting for other calls")) }
+    }
+
+    /// A call that nobody waits for.
     #[cfg(test)]
     pub(super) fn alone() -> Self {
-        Call { deadline: Deadline::NONE, cancel: CancelToken::new(), stages: mpsc::unbounded_channel().0 }
+        Call::new(Deadline::NONE)
     }
 
     /// The token that is cancelled when the client cancels the call, or its time is over.
@@ -55,8 +59,7 @@ impl Call {
         if self.deadline.passed() {
             return Err(Answer::refused(format!("the time of the call was over before {next}; nothing was changed")));
         }
-        // Nobody listens when the client asked for no progress.
-        let _unheard = self.stages.send(next);
+        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = next;
         Ok(())
     }
 }
@@ -79,8 +82,7 @@ impl Bounds {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Call) -> Answer + Send + 'static,
     ) -> Answer {
-        let (stages, heard) = mpsc::unbounded_channel();
-        let call = Call { deadline: Deadline::after(self.timeout), cancel: CancelToken::new(), stages };
+        let call = Call::new(Deadline::after(self.timeout));
         let end = Instant::now() + self.timeout;
         let permit = tokio::select! {
             permit = self.permits.clone().acquire_owned() => permit,
@@ -90,36 +92,34 @@ impl Bounds {
             }
         };
         let cancel = call.cancel();
+        let token = context.meta.get_progress_token();
+        let progress = token.map(|token| Progress::new(token, &context.peer, call.doing.clone()));
         let task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             work(&call)
         });
-        let progress = context.meta.get_progress_token().map(|token| Progress::new(token, &context.peer));
-        Watched { task, cancel, end, context, progress, heard }.finish().await
+        Watched { task, cancel, end, context, progress }.finish().await
     }
 }
 
-/// What is told to a client that asked for it: seconds since the call began, and what is being done.
+/// What a client that asked for it is told every second: the seconds since the call began, and what is being done.
 struct Progress<'c> {
     token: ProgressToken,
     peer: &'c Peer<RoleServer>,
     began: Instant,
-    doing: &'static str,
-    told: f64,
+    doing: Arc<Mutex<&'static str>>,
 }
 
 impl<'c> Progress<'c> {
-    fn new(token: ProgressToken, peer: &'c Peer<RoleServer>) -> Self {
-        Progress { token, peer, began: Instant::now(), doing: "working", told: 0.0 }
+    fn new(token: ProgressToken, peer: &'c Peer<RoleServer>, doing: Arc<Mutex<&'static str>>) -> Self {
+        Progress { token, peer, began: Instant::now(), doing }
     }
 
-    async fn tell(&mut self, doing: Option<&'static str>) {
-        self.doing = doing.unwrap_or(self.doing);
-        // The protocol wants every number to be greater than the last.
-        self.told = self.began.elapsed().as_secs_f64().max(self.told + 1e-6);
-        let told = ProgressNotificationParam::new(self.token.clone(), self.told).with_message(self.doing);
+    async fn tell(&self) {
+        let doing = *self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = ProgressNotificationParam::new(self.token.clone(), self.began.elapsed().as_secs_f64());
         // A client that went away is noticed where its answer is sent.
-        let _unheard = self.peer.notify_progress(told).await;
+        let _unheard = self.peer.notify_progress(told.with_message(doing)).await;
     }
 }
 
@@ -130,7 +130,6 @@ struct Watched<'c> {
     end: Instant,
     context: &'c RequestContext<RoleServer>,
     progress: Option<Progress<'c>>,
-    heard: mpsc::UnboundedReceiver<&'static str>,
 }
 
 impl Watched<'_> {
@@ -145,11 +144,6 @@ impl Watched<'_> {
                 done = &mut self.task => {
                     return done.unwrap_or_else(|_| Answer::refused("the tool broke; what it changed is not known, read the files"));
                 }
-                Some(stage) = self.heard.recv(), if self.progress.is_some() => {
-                    if let Some(progress) = &mut self.progress {
-                        progress.tell(Some(stage)).await;
-                    }
-                }
                 () = self.context.ct.cancelled(), if !cancelled => {
                     cancelled = true;
                     self.cancel.cancel();
@@ -159,8 +153,8 @@ impl Watched<'_> {
                     return Answer::refused("the call did not end in its time and goes on; what it changes is not known, read the files");
                 }
                 _ = ticks.tick(), if self.progress.is_some() => {
-                    if let Some(progress) = &mut self.progress {
-                        progress.tell(None).await;
+                    if let Some(progress) = &self.progress {
+                        progress.tell().await;
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -29,6 +29,9 @@ const MOST_SESSIONS: usize = 64;
 
 /// How long a session may be silent.
 const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// How long a client may take to send a message.
+const SENDING: Duration = Duration::from_secs(30);
 
 /// How long calls may take to end when the server is told to.
 const LAST_CALLS: Duration = Duration::from_secs(20);
@@ -133,7 +136,25 @@ async fn guarded(State(guard): State<Guard>, request: Request<Body>, next: Next)
     if begins && guard.sessions.sessions.read().await.len() >= MOST_SESSIONS {
         return (StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions; end one\n").into_response();
     }
-    next.run(request).await
+    match whole(request).await {
+        Ok(request) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// Reads the body, so that a client that sends it slowly, or promises more than it may send, holds nothing but its own
+/// connection.
+async fn whole(request: Request<Body>) -> Result<Request<Body>, (StatusCode, &'static str)> {
+    const TOO_LONG: (StatusCode, &str) = (StatusCode::PAYLOAD_TOO_LARGE, "the message is longer than 16 MiB\n");
+    let (parts, body) = request.into_parts();
+    if body.size_hint().lower() > MAX_MESSAGE as u64 {
+        return Err(TOO_LONG);
+    }
+    match tokio::time::timeout(SENDING, to_bytes(body, MAX_MESSAGE)).await {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Err(_)) => Err(TOO_LONG),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the message did not arrive in 30 seconds\n")),
+    }
 }
 
 /// Whether the request carries the token. Takes as long for a nearly right one as for any other of its length.

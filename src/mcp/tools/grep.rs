@@ -95,7 +95,7 @@ enum ModeName {
 fn run(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
     let input: Input = input(TOOL.name, args)?;
     let workspace = place.open(&input.path)?;
-    call.stage("searching")?;
+    call.stage("searching the files")?;
     let search = Search::new(input.pattern.as_str(), options(&input, call)).map_err(refused)?;
     let answer = search.run(&workspace, &input.path).map_err(refused)?;
     let text = written(|out| answer.write_text(out))?;

@@ -81,14 +81,14 @@ fn check(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> 
 
 /// The road of the data, with a look at the bounds of the call between the stages.
 fn run(input: Input, place: &Place<'_>, call: &Call, check: bool) -> Result<Answer, Answer> {
-    call.stage("parsing")?;
+    call.stage("parsing the patch")?;
     let parsed = Patch::parse_with(input.patch.as_bytes(), &place.options.parse);
     let mut patch = parsed.map_err(|error| refused(&error.into()))?;
     let workspace = place.open(first_absolute(&patch).unwrap_or_default())?;
     let options =
         PlanOptions::default().policy(place.options.policy.clone()).expectations(expectations(&input.expect)?);
     let notes = std::mem::take(&mut patch.notes);
-    call.stage("planning")?;
+    call.stage("planning the changes")?;
     let plan = Plan::new(patch, &workspace, &options).map_err(|error| refused(&error.into()))?;
     if check {
         let report = Report::planned(plan, notes);
@@ -96,10 +96,10 @@ fn run(input: Input, place: &Place<'_>, call: &Call, check: bool) -> Result<Answ
         let answer = Answer::done(report.text()).note(&diff).with_json(&report.json()).with("diff", diff);
         return Ok(place.placed(answer, &workspace));
     }
-    call.stage("staging")?;
+    call.stage("waiting for other writers and staging the new files")?;
     let commit = CommitOptions::default().wait(call.left(LOCK));
     let prepared = prepare(&workspace, plan.steps(), &commit).map_err(|error| refused(&error.into()))?;
-    call.stage("committing")?;
+    call.stage("changing the files")?;
     let outcome = prepared.commit().map_err(|error| refused(&error.into()))?;
     let report = Report::committed(plan, notes, outcome);
     let mut answer = Answer::done(report.text()).with_json(&report.json());

@@ -52,7 +52,7 @@ struct Input {
 fn run(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
     let input: Input = input(TOOL.name, args)?;
     let workspace = place.open(&input.path)?;
-    call.stage("reading")?;
+    call.stage("reading the file")?;
     let mut options = ReadOptions::new()
         .first_line(input.first_line.unwrap_or(1))
         .lines(input.lines.unwrap_or(MOST_LINES).min(MOST_LINES))
