@@ -2,11 +2,12 @@
 
 use std::io::Read;
 
-use crate::commit::{self, CommitError, CommitErrorKind, CommitOptions, DiskState};
+use crate::commit::{self, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState};
 use crate::diagnose::{Baseline, ChangedFile, Diagnose, DiagnoseOptions};
 use crate::patch::{ParseError, ParseOptions, Patch, ReadError};
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::report::{self, Report};
+use crate::undo;
 use crate::workspace::Workspace;
 
 /// How a patch is applied: the options of each stage. Costs nothing by itself.
@@ -16,6 +17,7 @@ pub struct ApplyOptions {
     plan: PlanOptions,
     commit: CommitOptions,
     diagnose: Option<DiagnoseOptions>,
+    keep_undo: usize,
     check: bool,
 }
 
@@ -58,6 +60,7 @@ impl ApplyOptions {
     }
 
     fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
+        let resumed = self.resume(workspace)?;
         let notes = std::mem::take(&mut patch.notes);
         let plan = Plan::new(patch, workspace, &self.plan)?;
         let checks = self.diagnose.as_ref().map(|options| {
@@ -70,8 +73,28 @@ impl ApplyOptions {
         }
         let baseline = checks.map(|(checks, changes)| checks.before(changes));
         let prepared = commit::prepare(workspace, plan.steps(), &self.commit)?;
-        let outcome = prepared.commit()?;
+        let mut outcome = prepared.commit()?;
+        outcome.notes.splice(0..0, resumed);
+        if let Err(error) = undo::keep(workspace, &plan, &outcome, self.keep_undo) {
+            outcome.notes.push(CommitNote::UndoNotKept(error.to_string()));
+        }
         Ok(Report::committed(plan, notes, outcome).with_diagnosis(baseline.map(Baseline::after)))
+    }
+
+    /// A patch is planned on a tree that is whole: what an interrupted commit left is brought back first.
+    fn resume(&self, workspace: &Workspace) -> Result<Vec<CommitNote>, CommitError> {
+        if self.check {
+            return commit::refuse_unfinished(workspace, &self.commit).map(|()| Vec::new());
+        }
+        commit::resume(workspace, &self.commit)
+    }
+
+    /// Sets how many patches can be undone by [`undo`](crate::undo): what is replaced is kept beside the journal. Default: 0, nothing is
+    /// kept.
+    #[must_use]
+    pub fn keep_undo(mut self, patches: usize) -> Self {
+        self.keep_undo = patches;
+        self
     }
 
     /// Sets how the text is parsed. Default: [`ParseOptions::default`].

@@ -53,6 +53,7 @@ mod apply;
 pub mod cli;
 mod commit;
 mod diagnose;
+mod frame;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod limits;
@@ -68,6 +69,7 @@ mod read;
 mod report;
 mod search;
 mod text;
+mod undo;
 mod workspace;
 
 /// Runs the README's Rust examples as tests.
@@ -104,6 +106,7 @@ pub use search::{
     Syntax, Total,
 };
 pub use text::{Piece, Spliced, WideEncoding};
+pub use undo::{UndoEntry, UndoError, Undone, undo, undo_list};
 pub use workspace::{
     Abilities, Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
 };

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::cli::args::{AmbiguousArg, Profile, ReadArg, TierArg};
+use crate::cli::args::{self, AmbiguousArg, DurabilityArg, Profile, ReadArg, TierArg};
+use crate::cli::undo_file::UndoFile;
 use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, output};
 use crate::{
-    After, AfterError, ApplyError, ApplyOptions, Checks, DiagnoseOptions, Diagnosis, DiffOptions, Expectations,
-    ParseOptions, PlanOptions, RelPath, Report, Workspace,
+    After, AfterError, ApplyError, ApplyOptions, Checks, CommitOptions, DiagnoseOptions, Diagnosis, DiffOptions,
+    Expectations, ParseOptions, PlanOptions, RelPath, Report, Workspace,
 };
 
 pub(super) const ABOUT: &str = "Applies a patch to the files below the current directory: all of it, or nothing at all";
@@ -27,7 +29,7 @@ The patch looks like this (lines that begin with a space are context, - removes,
     *** End Patch
 
 Exit status: 0 done; 1 the patch is refused and nothing changed; 2 wrong use; 3 an I/O error, everything put back;
-4 something could not be put back (it says what).";
+4 something could not be put back (it says what; `restitch recover` is next).";
 
 /// Flags of the program.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -73,6 +75,22 @@ pub(super) struct Args {
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     diagnose: Option<String>,
 
+    /// What the commit survives
+    #[arg(long, value_enum, default_value_t)]
+    durability: DurabilityArg,
+
+    /// Write the patch that undoes this one, in git's format, to FILE
+    #[arg(long, value_name = "FILE")]
+    undo_file: Option<PathBuf>,
+
+    /// Keep what `restitch undo` needs for the last N patches, this one included
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    keep_undo: usize,
+
+    /// How many seconds to wait for another process at work in the tree [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = args::seconds)]
+    wait: Option<Duration>,
+
     /// Refuse to touch paths that match this glob; may be repeated
     #[arg(long, value_name = "GLOB")]
     protect: Vec<String>,
@@ -113,21 +131,36 @@ fn go(args: &Args) -> Result<u8, Stop> {
     let root = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let workspace = Workspace::open(&root)
         .map_err(|error| Stop::Usage(format!("the root `{}` cannot be opened: {error}", root.display())))?;
-    let report = match &args.patch {
-        Some(text) => options.apply(&workspace, text.as_encoded_bytes())?,
-        None => {
-            let stdin = io::stdin().lock();
-            if stdin.is_terminal() {
-                output::err("reading the patch from the terminal; end it with Ctrl-D\n");
-            }
-            options.apply_from(&workspace, stdin)?
+    let undo_file = args.undo_file.as_deref().filter(|_| !args.check);
+    let undo_file = undo_file.map(UndoFile::open).transpose().map_err(Stop::Usage)?;
+    let report = match apply(args, &options, &workspace) {
+        Ok(report) => report,
+        Err(error) => {
+            undo_file.into_iter().for_each(UndoFile::discard);
+            return Err(error.into());
         }
     };
+    if let Some(Err(error)) = undo_file.map(|file| file.write(&report.undo_patch())) {
+        output::err(&format!("the patch is applied, but the undo file could not be written: {error}\n"));
+    }
     // The files are as the patch wants them: a report that cannot be written does not make that a failure.
     if let Err(error) = print(args, &report) {
         output::err(&format!("the patch is applied, but the report could not be written: {error}\n"));
     }
     Ok(DONE)
+}
+
+fn apply(args: &Args, options: &ApplyOptions, workspace: &Workspace) -> Result<Report, ApplyError> {
+    match &args.patch {
+        Some(text) => options.apply(workspace, text.as_encoded_bytes()),
+        None => {
+            let stdin = io::stdin().lock();
+            if stdin.is_terminal() {
+                output::err("reading the patch from the terminal; end it with Ctrl-D\n");
+            }
+            options.apply_from(workspace, stdin)
+        }
+    }
 }
 
 fn options(args: &Args) -> Result<ApplyOptions, Stop> {
@@ -149,9 +182,15 @@ fn options(args: &Args) -> Result<ApplyOptions, Stop> {
         Profile::Default => ParseOptions::default(),
         Profile::Codex => ParseOptions::codex(),
     };
+    let mut commit = CommitOptions::default().durability(args.durability.into());
+    if let Some(wait) = args.wait {
+        commit = commit.wait(wait);
+    }
     let options = ApplyOptions::default()
         .parse(parse)
         .plan(PlanOptions::default().policy(policy).expectations(expect))
+        .commit(commit)
+        .keep_undo(args.keep_undo)
         .check(args.check);
     Ok(match &args.diagnose {
         Some(list) => options.diagnose(DiagnoseOptions::default().checks(Checks::parse(list))),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::{Ambiguity, Digest, Policy, Tier, Workspace};
+use crate::{Ambiguity, Digest, Durability, Policy, Tier, Workspace};
 
 /// `--profile`: the preset of rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -45,6 +45,25 @@ impl From<TierArg> for Tier {
             TierArg::TrimEnd => Tier::TrimEnd,
             TierArg::Trim => Tier::Trim,
             TierArg::Unicode => Tier::Unicode,
+        }
+    }
+}
+
+/// `--durability`: what a commit survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum DurabilityArg {
+    /// The death of the process at any moment
+    #[default]
+    Process,
+    /// A loss of power too; waits for the disk
+    Power,
+}
+
+impl From<DurabilityArg> for Durability {
+    fn from(arg: DurabilityArg) -> Durability {
+        match arg {
+            DurabilityArg::Process => Durability::Process,
+            DurabilityArg::Power => Durability::Power,
         }
     }
 }

@@ -12,7 +12,10 @@ mod init;
 mod mcp;
 mod output;
 mod read;
+mod recover;
 mod search;
+mod undo;
+mod undo_file;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -52,6 +55,12 @@ enum Command {
     Read(read::Args),
     #[command(about = glob::ABOUT, after_help = glob::HELP)]
     Glob(glob::Args),
+    /// Undo a patch that was applied with --keep-undo: all of it or nothing
+    #[command(after_help = undo::HELP)]
+    Undo(undo::Args),
+    /// Bring back what a process that died in the middle of a patch has left
+    #[command(after_help = recover::HELP)]
+    Recover(recover::Args),
     #[command(about = doctor::ABOUT, after_help = doctor::HELP)]
     Doctor(doctor::Args),
     #[command(about = init::ABOUT)]
@@ -90,6 +99,8 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
         Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
+        Ok(Restitch { command: Command::Undo(args) }) => undo::run(&args),
+        Ok(Restitch { command: Command::Recover(args) }) => recover::run(&args),
         Ok(Restitch { command: Command::Doctor(args) }) => doctor::run(&args),
         Ok(Restitch { command: Command::Init(args) }) => init::run(&args),
         Ok(Restitch { command: Command::Completions(args) }) => generate::completions(&args),

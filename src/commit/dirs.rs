@@ -12,6 +12,9 @@ use crate::workspace::ops::{self, Answer, How};
 /// not open each of them anew for every file.
 const MOST_OPEN: u64 = 128;
 
+/// How many directories stay open without a thought.
+const FEW_OPEN: usize = 4;
+
 /// The part of the limit on open files that directories may take.
 const SHARE: u64 = 4;
 
@@ -75,11 +78,12 @@ impl<'w> Dirs<'w> {
     }
 
     fn fill(&mut self, dir: &str) -> Answer<Arc<OwnedFd>> {
-        if self.most == 0 {
+        // Few open directories are within any limit; it is asked for only when there are more.
+        if self.most == 0 && self.open.len() >= FEW_OPEN {
             let share = ops::open_limit().map_or(MOST_OPEN, |limit| limit / SHARE);
             self.most = share.clamp(1, MOST_OPEN) as usize;
         }
-        if self.open.len() >= self.most {
+        if self.most > 0 && self.open.len() >= self.most {
             self.forget();
         }
         let handle = Arc::new(self.workspace.open_resolved(dir, How::Dir)?);

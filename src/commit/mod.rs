@@ -53,7 +53,9 @@ mod transaction;
 use std::time::Duration;
 
 pub use error::{Change, CommitError, CommitErrorKind, DiskState, Holder, Leftover, LeftoverKind};
+pub(crate) use place::{Kept, Place};
 pub use recover::{Direction, RecoverOptions, Recovered, RecoveryReport, recover};
+pub(crate) use recover::{refuse_unfinished, remove_empty, resume};
 
 use crate::path::RelPath;
 use crate::plan::Step;
@@ -131,6 +133,8 @@ pub enum CommitNote {
     TemporaryLeft(RelPath),
     /// An interrupted commit of a dead process was finished or undone before this one began.
     Recovered(Recovered),
+    /// The patch is done, but what undoes it could not be kept: why.
+    UndoNotKept(String),
     /// All is done, but the system refused to say that it would survive a loss of power: its words.
     NotSynced(String),
 }
@@ -141,6 +145,8 @@ pub enum CommitNote {
 pub struct Outcome {
     /// What was special, in the order it was met.
     pub notes: Vec<CommitNote>,
+    /// Directories that were made, outer ones first.
+    pub directories: Vec<RelPath>,
 }
 
 /// Steps that are ready to be committed: the lock is held and everything new is written.
@@ -215,7 +221,7 @@ impl Prepared<'_> {
         }
         transaction.finished = true;
         transaction.clean_up();
-        Ok(Outcome { notes: std::mem::take(&mut transaction.notes) })
+        Ok(Outcome { notes: std::mem::take(&mut transaction.notes), directories: transaction.made_dirs() })
     }
 }
 

@@ -58,6 +58,11 @@ impl Place {
         self.git.as_ref().map_or(workspace.root(), |git| git.as_fd())
     }
 
+    /// Whether what is kept is part of the tree.
+    pub(crate) fn is_in_root(&self) -> bool {
+        self.git.is_none()
+    }
+
     /// The name of what is kept, in [`Place::dir`].
     pub(crate) fn name(&self, kept: Kept) -> &'static str {
         match (self.git.is_some(), kept) {

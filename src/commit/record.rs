@@ -9,6 +9,7 @@ use super::schedule::Action;
 use super::survey::nanoseconds;
 use super::transaction::{Seen, Transaction};
 use super::{CommitNote, Durability};
+use crate::path::RelPath;
 use crate::plan::{After, Before, Step};
 use crate::workspace::Digest;
 use crate::workspace::ops::{self, Errno};
@@ -64,6 +65,9 @@ impl Transaction<'_> {
                 old: Cow::Borrowed(&data.bytes),
                 new: Cow::Owned(content.to_vec()),
             },
+            (After::Link { target }, _) if staged => {
+                New::Staged { link: true, size: target.len() as u64, digest: Digest::of(target) }
+            }
             // A move that is a copy: what it copies stands at another step.
             (After::Moved { from }, _) if staged => {
                 match references.get(from.as_str()).map(|at| &self.steps[*at].before) {
@@ -86,7 +90,11 @@ impl Transaction<'_> {
         match self.journal.as_ref().map(JournalFile::mark) {
             None | Some(Ok(())) => Ok(()),
             Some(Err(Unmarked::Unsynced(error))) => {
+                // Either end may be on the disk, so what both need stays: the old contents and the journal.
                 self.notes.push(CommitNote::NotSynced(std::io::Error::from(error).to_string()));
+                let kept = std::mem::take(&mut self.schedule.discard);
+                self.notes.extend(kept.into_iter().map(|(place, _)| CommitNote::TemporaryLeft(place)));
+                self.journal = None;
                 Ok(())
             }
             Some(Err(Unmarked::No(error))) => {
@@ -107,6 +115,17 @@ impl Transaction<'_> {
         if clean && self.journal.is_some() && self.sync_dirs().is_ok() {
             self.end_journal();
         }
+    }
+}
+
+impl Transaction<'_> {
+    /// The directories that the commit made.
+    pub(super) fn made_dirs(&self) -> Vec<RelPath> {
+        let made = self.done.iter().filter_map(|at| match &self.schedule.actions[*at] {
+            Action::MakeDir(dir) => Some(dir.clone()),
+            _ => None,
+        });
+        made.collect()
     }
 }
 

@@ -26,6 +26,7 @@ use super::publish::rewrite;
 use super::stage::write_slices;
 use super::survey::{Move, Survey};
 use super::transaction::unsupported;
+use super::{CommitNote, CommitOptions};
 use crate::path::RelPath;
 use crate::workspace::Workspace;
 use crate::workspace::ops::{self, Answer, Errno, How};
@@ -168,6 +169,48 @@ pub(super) fn before_commit(workspace: &Workspace, lock: &Lock) -> Result<Vec<Re
         return Ok(Vec::new());
     }
     Ok(journals(workspace, lock, Mode::Cautious)?.commits)
+}
+
+/// As [`before_commit`], for those who are about to read what they will change; takes the lock only if there is something to
+/// bring back.
+///
+/// # Errors
+/// As [`recover`]; [`CommitErrorKind::NotRecovered`] when files have changed since, or when nothing may be written.
+pub(crate) fn resume(workspace: &Workspace, options: &CommitOptions) -> Result<Vec<CommitNote>, CommitError> {
+    with_lock(workspace, options.wait, Mode::Cautious)
+}
+
+/// As [`resume`], but nothing is written: an interrupted commit is an error.
+///
+/// # Errors
+/// As [`resume`].
+pub(crate) fn refuse_unfinished(workspace: &Workspace, options: &CommitOptions) -> Result<(), CommitError> {
+    with_lock(workspace, options.wait, Mode::Look).map(drop)
+}
+
+fn with_lock(workspace: &Workspace, wait: Duration, mode: Mode) -> Result<Vec<CommitNote>, CommitError> {
+    let untouched = |kind| CommitError::new(kind, None, DiskState::Untouched);
+    let doing = "cannot look for the journal of an interrupted commit";
+    if !place::may_have_journal(workspace).map_err(|error| untouched(io_kind(doing, error)))? {
+        return Ok(Vec::new());
+    }
+    let lock = Lock::take(workspace, wait).map_err(untouched)?;
+    let commits = journals(workspace, &lock, mode)?.commits;
+    match commits.first() {
+        Some(found) if mode == Mode::Look => Err(untouched(CommitErrorKind::NotRecovered { pid: found.pid })),
+        _ => Ok(commits.into_iter().map(CommitNote::Recovered).collect()),
+    }
+}
+
+/// Removes directories, inner ones first, as far as nothing is in them.
+pub(crate) fn remove_empty(workspace: &Workspace, dirs: &[RelPath]) {
+    for dir in dirs.iter().rev() {
+        let (parent, name) = super::dirs::split(dir);
+        let _in_use = match parent {
+            "" => ops::remove_dir(workspace.root(), name),
+            parent => workspace.open_resolved(parent, How::Dir).and_then(|dir| ops::remove_dir(dir.as_fd(), name)),
+        };
+    }
 }
 
 fn journals(workspace: &Workspace, lock: &Lock, mode: Mode) -> Result<RecoveryReport, CommitError> {

@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd as _;
 
+use super::Durability;
 use super::error::{Leftover, LeftoverKind};
 use super::publish::rewrite;
 use super::schedule::{Action, Thing};
@@ -44,23 +45,16 @@ impl Transaction<'_> {
                 Action::Overwrite(step) => left.extend(self.undo_overwrite(*step)),
             }
         }
-        if self.sync_dirs().is_err() {
-            // What was put back may be lost with the power; then the journal is what brings it back again.
-            self.keep_journal();
-        }
         if left.iter().any(|left| matches!(left.what, LeftoverKind::Refused(_))) {
-            self.keep_journal();
+            // The journal stays where it is, for a recovery to go on.
+            self.journal = None;
+        }
+        if self.journal.is_none() {
+            // A disk that does not even sync any more has already made the commit fail.
+            let _no_better_way = self.sync_dirs();
         }
         left.extend(self.discard_staged());
-        if left.iter().all(|left| left.what != LeftoverKind::Temporary) {
-            self.end_journal();
-        }
         left
-    }
-
-    /// Leaves the journal where it is, for a recovery to go on.
-    fn keep_journal(&mut self) {
-        self.journal = None;
     }
 
     fn undo_make_dir(&mut self, dir: &RelPath) -> Option<Leftover> {
@@ -132,6 +126,7 @@ impl Transaction<'_> {
                         _ => Ok(false),
                     }
                 }
+                (After::Link { target }, _) => self.link_holds(place, target),
                 (After::Absent, _) => Ok(false),
             },
         }
@@ -197,7 +192,8 @@ impl Transaction<'_> {
         if (now.dev, now.ino) != (before.dev, before.ino) {
             return Err(Errno::STALE);
         }
-        rewrite(&file, [bytes], bytes.len(), before.mode & 0o7777, true)
+        rewrite(&file, [bytes], bytes.len(), before.mode & 0o7777, true)?;
+        if self.options.durability == Durability::Power { ops::sync(file.as_fd()) } else { Ok(()) }
     }
 
     fn save(&mut self, place: &RelPath, bytes: &[u8]) -> Answer<()> {

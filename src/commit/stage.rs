@@ -51,11 +51,11 @@ impl<'w> Transaction<'w> {
         let references = self.cross_references();
         let mut inherits = None;
         for (at, step) in steps.iter().enumerate() {
-            self.staged_until = at + 1;
             let Some(place) = self.layout.staged[at].clone() else { continue };
             let (filling, like, mode) = match &step.after {
                 After::Absent => continue,
                 After::Content { content, like, mode } => (Filling::New(content), like.as_ref(), *mode),
+                After::Link { target } => (Filling::Link(target), None, None),
                 After::Moved { from } => {
                     let filling = self.copy_of(from, &references)?;
                     let like = if matches!(filling, Filling::Link(_)) { None } else { Some(from) };
@@ -83,6 +83,10 @@ impl<'w> Transaction<'w> {
             let seen = &self.seen[known];
             return Ok(Some(Model { stamp: seen.stamp, extras: seen.extras.clone() }));
         }
+        if known.is_some_and(|known| matches!(self.steps[known].before, Before::Link(_))) {
+            // What replaces a link is a new file: the link's own mode means nothing.
+            return Ok(None);
+        }
         match self.workspace.stat(like) {
             Ok(Some(stamp)) if ops::kind(stamp.mode) == Kind::File => Ok(Some(Model { stamp, extras: None })),
             Ok(_) => Err(Failure::new(CommitErrorKind::BadPlan("a file is to be like one that is none"), own)),
@@ -107,13 +111,16 @@ impl<'w> Transaction<'w> {
     fn stage_one(&mut self, at: usize, place: &RelPath, wanted: &Wanted<'_>, inherits: &mut Inherits) -> Answer<()> {
         let (dir, name) = self.dirs.of(place)?;
         if let Filling::Link(target) = wanted.filling {
-            return ops::make_link(target, dir.as_fd(), name);
+            ops::make_link(target, dir.as_fd(), name)?;
+            self.staged_until = at + 1;
+            return Ok(());
         }
         let file = self.create_staged(&dir, place, wanted.bits().map_or(0o666, |bits| bits & 0o777))?;
+        self.staged_until = at + 1;
         let result = self.fill(&file, at, split(place).0, wanted, inherits);
-        if result.is_err() {
-            // A file that cannot be written whole goes at once: it may be what fills the disk.
-            let _removed_later = ops::remove(dir.as_fd(), name);
+        // A file that cannot be written whole goes at once: it may be what fills the disk.
+        if result.is_err() && ops::remove(dir.as_fd(), name).is_ok() {
+            self.staged_until = at;
         }
         result
     }

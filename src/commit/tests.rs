@@ -2,6 +2,8 @@
 
 #[cfg(feature = "fault")]
 mod faults;
+#[cfg(feature = "fault")]
+mod power;
 mod support;
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};

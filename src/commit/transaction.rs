@@ -41,7 +41,7 @@ pub(super) struct Transaction<'w> {
     pub kept: HashSet<RelPath>,
     pub notes: Vec<CommitNote>,
     pub abilities: Abilities,
-    /// How many steps may have something staged.
+    /// What is staged belongs to steps below this one.
     pub staged_until: usize,
     /// The journal, while there is one.
     pub journal: Option<JournalFile>,
@@ -96,7 +96,7 @@ impl<'w> Transaction<'w> {
             abilities,
             staged_until: 0,
             journal: None,
-            window: Vec::with_capacity(WINDOW),
+            window: Vec::new(),
             finished: false,
             lock,
         }
@@ -105,7 +105,7 @@ impl<'w> Transaction<'w> {
     /// Steps by path, when some step names another's path; empty when none does.
     pub(super) fn cross_references(&self) -> HashMap<&'w str, usize> {
         let refers = |step: &Step| match &step.after {
-            After::Absent => false,
+            After::Absent | After::Link { .. } => false,
             After::Moved { .. } => true,
             After::Content { like, .. } => like.as_ref().is_some_and(|like| *like != step.path),
         };
@@ -198,7 +198,8 @@ impl<'w> Transaction<'w> {
             }
         }
         self.finished = true;
-        if left.is_empty() {
+        // What was put back may be lost with the power; then the journal is what brings it back again.
+        if left.is_empty() && self.journal.is_some() && self.sync_dirs().is_ok() {
             self.end_journal();
         }
         left
@@ -252,6 +253,9 @@ pub(super) fn holds<'a>(
     len: usize,
     window: &mut Vec<u8>,
 ) -> Answer<bool> {
+    if window.capacity() <= len.min(WINDOW - 1) {
+        *window = Vec::with_capacity((len + 1).min(WINDOW));
+    }
     let mut slices = slices.into_iter();
     let mut rest: &[u8] = &[];
     let mut left = len;

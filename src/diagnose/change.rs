@@ -75,7 +75,9 @@ impl ChangedFile {
     fn from_step(step: &Step, olds: &HashMap<&RelPath, FileImage>) -> Option<ChangedFile> {
         let own = olds.get(&step.path).cloned();
         let source = match &step.after {
-            After::Absent => return own.map(|own| ChangedFile::new(step.path.clone(), Some(own), None)),
+            After::Absent | After::Link { .. } => {
+                return own.map(|own| ChangedFile::new(step.path.clone(), Some(own), None));
+            }
             After::Content { like, .. } => like.as_ref(),
             After::Moved { from } => Some(from),
         };

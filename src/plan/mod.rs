@@ -10,6 +10,7 @@ pub(crate) mod hunks;
 mod near;
 mod overlay;
 mod protect;
+mod reverse;
 #[cfg(test)]
 mod tests;
 
@@ -129,8 +130,14 @@ pub enum After {
         /// The path (before the patch) whose file gives mode, owner and attributes: this one for an edit, the source for
         /// an edit with a move, `None` for a new file.
         like: Option<RelPath>,
-        /// Permission bits to set instead of those of `like` (git's mode change, undo).
+        /// Permission bits to set instead of those of `like` (git's mode change, undo). They are set exactly; without
+        /// either, the umask has its say.
         mode: Option<u32>,
+    },
+    /// A symbolic link.
+    Link {
+        /// The bytes it holds.
+        target: Vec<u8>,
     },
     /// The very file or link that stood at another path before the patch, unchanged: a rename. That path has a step
     /// of its own.

@@ -14,6 +14,9 @@ use crate::workspace::{Bytes, FileData, Loaded, Source, SourceError, State};
 /// How many links of moved links a path may lead through.
 const MAX_LINKS: usize = 40;
 
+/// Longer names are not possible on the file systems we know; whether they are, the system shall say.
+const MAX_NAME: usize = 255;
+
 type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// What stands at a path now, in the overlay.
@@ -87,6 +90,8 @@ pub(super) struct Overlay<'s, S: ?Sized> {
     by_path: Map<RelPath, usize>,
     /// Directories that hold a file made by the patch.
     made_dirs: HashSet<RelPath, RandomState>,
+    /// Directories in which a path was not there.
+    missing: Map<Box<str>, Missing>,
     /// Device and inode of files with several names, to notice two names of one file.
     shared: HashSet<(u64, u64), RandomState>,
 }
@@ -98,6 +103,7 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
             slots: Vec::new(),
             by_path: Map::default(),
             made_dirs: HashSet::default(),
+            missing: Map::default(),
             shared: HashSet::default(),
         }
     }
@@ -177,7 +183,7 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
         if self.made_dirs.contains(path) {
             return Ok(Found::Dir);
         }
-        let Loaded { path, state } = self.source.load(path).map_err(FailureKind::Source)?;
+        let Loaded { path, state } = self.load(path).map_err(FailureKind::Source)?;
         if let Some(&slot) = self.by_path.get(&path) {
             return Ok(Found::Slot(slot));
         }
@@ -194,6 +200,33 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
             }
             State::File(data) => Found::Slot(self.insert_file(path, data)),
         })
+    }
+
+    /// As [`Source::load`], but in a directory in which several paths were not there it is asked once whether the directory is: a
+    /// patch that makes a thousand files in a new one need not ask for each.
+    fn load(&mut self, path: &RelPath) -> Result<Loaded, SourceError> {
+        let Some((dir, name)) = path.as_str().rsplit_once('/') else { return self.source.load(path) };
+        let known = self.missing.get(dir);
+        if let Some(Missing::Yes(dir)) = known
+            && name.len() <= MAX_NAME
+            && !name.eq_ignore_ascii_case(".git")
+        {
+            return Ok(Loaded { path: RelPath::child(Some(dir), name), state: State::Absent });
+        }
+        let loaded = self.source.load(path)?;
+        if !matches!(loaded.state, State::Absent) {
+            return Ok(loaded);
+        }
+        let now = match known {
+            None => Missing::Perhaps,
+            Some(Missing::Perhaps) => match path.parent().map(|dir| self.source.load(&dir)) {
+                Some(Ok(Loaded { path, state: State::Absent })) => Missing::Yes(path),
+                _ => Missing::No,
+            },
+            Some(_) => return Ok(loaded),
+        };
+        self.missing.insert(dir.into(), now);
+        Ok(loaded)
     }
 
     fn absent(&mut self, path: RelPath) -> usize {
@@ -249,6 +282,15 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
     pub(super) fn into_steps(self) -> Vec<Step> {
         self.slots.into_iter().filter_map(Slot::into_step).collect()
     }
+}
+
+/// Whether a directory in which one path was not there is missing itself.
+enum Missing {
+    /// It was not asked yet.
+    Perhaps,
+    No,
+    /// It is, and this is where it would be.
+    Yes(RelPath),
 }
 
 enum Way {

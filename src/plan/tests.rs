@@ -45,6 +45,7 @@ fn carry_out(files: Files<'_>, plan: &Plan) -> BTreeMap<String, String> {
         let text = match &step.after {
             After::Absent => continue,
             After::Moved { from } => before[from.as_str()].clone(),
+            After::Link { target } => format!("->{}", String::from_utf8_lossy(target)),
             After::Content { content, .. } => String::from_utf8(content.to_vec()).unwrap(),
         };
         assert_eq!(after.insert(step.path.to_string(), text), None, "two steps fill {}", step.path);

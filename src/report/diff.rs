@@ -2,12 +2,13 @@
 //! never compared, so one hunk in a 100 MB file costs one newline count over it.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp};
 
 use crate::plan::{After, Before, NewContent, Plan, Step};
-use crate::text::Piece;
+use crate::text::{Piece, Spliced};
 
 /// How long the fine comparison inside one replaced stretch may take before it is shown coarsely.
 const FINE: Duration = Duration::from_millis(200);
@@ -72,12 +73,27 @@ fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
             push(out, &["similarity index 100%\nrename from ", &quoted(from.as_str()), "\nrename to ", &quoted(path)]);
             out.push(b'\n');
         }
+        (before @ Before::Link(_), After::Content { .. }) => {
+            // git knows no change of kind: one goes, another comes.
+            gone(out, path, before, options);
+            let step = Step { path: step.path.clone(), before: Before::Absent, after: step.after.clone() };
+            one(out, &step, steps, options);
+        }
+        (before, After::Link { target }) => {
+            gone(out, path, before, options);
+            head(out, path, path);
+            push(out, &["new file mode 120000\n"]);
+            let content = NewContent { base: Arc::default(), spliced: Spliced::from_fresh(target.clone()) };
+            body(out, None, Some(path), b"", &content, options);
+        }
         (before, After::Content { content, like, mode }) => {
             let source = like.as_ref().filter(|like| **like != step.path).map_or(path, |like| like.as_str());
             head(out, source, path);
             let found = steps.iter().find(|other| other.path.as_str() == source).map(|other| &other.before);
             let old = match (found.unwrap_or(before), mode) {
-                (Before::File(data), Some(mode)) if data.stamp.mode & 0o777 != *mode => Some(data.stamp.mode),
+                (Before::File(data), Some(mode)) if git_mode(data.stamp.mode) != git_mode(*mode) => {
+                    Some(data.stamp.mode)
+                }
                 _ => None,
             };
             if let (Some(old), Some(new)) = (old, mode) {
@@ -94,26 +110,31 @@ fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
                 body(out, None, Some(path), b"", content, options);
             }
         }
-        (Before::File(data), After::Absent) => {
+        (Before::File(_), After::Absent) => {
             let moved = |other: &Step| match &other.after {
                 After::Moved { from } => *from == step.path,
                 After::Content { like, .. } => other.path != step.path && like.as_ref() == Some(&step.path),
-                After::Absent => false,
+                After::Absent | After::Link { .. } => false,
             };
             if steps.iter().any(|other| moved(other)) {
                 return;
             }
-            head(out, path, path);
-            push(out, &["deleted file mode ", git_mode(data.stamp.mode), "\n"]);
-            let gone = NewContent::default();
-            body(out, Some(path), None, &data.bytes, &gone, options);
+            gone(out, path, &step.before, options);
         }
-        (Before::Link(_), After::Absent) => {
-            head(out, path, path);
-            push(out, &["deleted file mode 120000\n"]);
-        }
-        (Before::Absent, After::Absent) => {}
+        (before, After::Absent) => gone(out, path, before, options),
     }
+}
+
+/// What a path is told to lose.
+fn gone(out: &mut Vec<u8>, path: &str, before: &Before, options: &DiffOptions) {
+    let (mode, bytes): (_, &[u8]) = match before {
+        Before::Absent => return,
+        Before::File(data) => (git_mode(data.stamp.mode), &data.bytes),
+        Before::Link(target) => ("120000", target),
+    };
+    head(out, path, path);
+    push(out, &["deleted file mode ", mode, "\n"]);
+    body(out, Some(path), None, bytes, &NewContent::default(), options);
 }
 
 fn push(out: &mut Vec<u8>, parts: &[&str]) {

@@ -92,6 +92,16 @@ impl Report {
         diff::diff(&self.plan, options)
     }
 
+    /// The patch that undoes this one, in git's format: every byte, the modes git knows, links. Files that are not text
+    /// are in it as they are.
+    ///
+    /// # Complexity
+    /// As [`Report::diff`], and one copy of each changed file.
+    #[must_use]
+    pub fn undo_patch(&self) -> Vec<u8> {
+        diff::diff(&self.plan.reversed_simply(), &DiffOptions::default().max_bytes(usize::MAX))
+    }
+
     /// One JSON object; its form is documented in the source of this crate's `report::json` and is versioned.
     #[must_use]
     pub fn json(&self) -> String {

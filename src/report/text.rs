@@ -46,6 +46,7 @@ pub(super) fn warning(note: &CommitNote) -> Option<String> {
         }
         CommitNote::TemporaryLeft(path) => Some(format!("the temporary file {path} could not be removed")),
         CommitNote::Recovered(found) => Some(found.to_string()),
+        CommitNote::UndoNotKept(why) => Some(why.clone()),
         CommitNote::NotSynced(why) => {
             Some(format!("the files are changed, but it is not sure that they would survive a loss of power: {why}"))
         }

@@ -7,6 +7,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use memchr::memmem::Finder;
 
 use super::hits::Hits;
+use super::matcher::Finds;
 use super::options::{Mode, SearchOptions};
 use super::pattern::Pattern;
 
@@ -17,7 +18,6 @@ pub(super) const LONGEST_LINE: usize = 8 << 20;
 pub(super) struct Engine<'p> {
     pattern: &'p Pattern,
     searcher: Searcher,
-    finder: Option<Finder<'p>>,
     /// Matches can go over line ends, so that a text must be in memory as a whole.
     pub(super) multiline: bool,
 }
@@ -41,13 +41,13 @@ impl<'p> Engine<'p> {
             .heap_limit(Some(LONGEST_LINE));
         let searcher = builder.build();
         let multiline = searcher.multi_line_with_matcher(&pattern.matcher);
-        Engine { pattern, searcher, finder: pattern.plain.as_deref().map(Finder::new), multiline }
+        Engine { pattern, searcher, multiline }
     }
 
     /// Searches a text that is in memory and is UTF-8 or bytes of some other kind. A byte order mark at its start is no
     /// part of its first line.
     pub(super) fn slice(&mut self, text: &[u8], hits: &mut Hits<'_>) -> io::Result<()> {
-        if let Some(finder) = &self.finder {
+        if let Finds::Literal(finder) = &self.pattern.matcher {
             let bare = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
             let Some(first) = finder.find(bare) else { return Ok(()) };
             if hits.needs_no_lines() {
@@ -134,15 +134,13 @@ impl Sink for ToHits<'_, '_> {
             let count = if self.multiline { self.matches(found) } else { 1 };
             return Ok(self.hits.count(count));
         }
-        let mut number = found.line_number().unwrap_or(0);
         let mut start = 0;
-        for raw in found.lines() {
+        for (number, raw) in (found.line_number().unwrap_or(0)..).zip(found.lines()) {
             let line = trimmed(raw);
             let at = self.first_match(found, line, start);
             if !self.hits.matched(number, line, at) {
                 return Ok(false);
             }
-            number += 1;
             start += raw.len();
         }
         Ok(true)
@@ -164,3 +162,6 @@ pub(super) fn trimmed(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@
 mod chain;
 /// The programs as a user meets them: flags, exit codes, texts.
 mod cli;
+/// Several at once: processes that patch, writers that do not ask, links swapped in.
+mod concurrency;
 /// What the project's own checkers say, before and after.
 mod diagnose_checkers;
 /// Syntax errors that a patch makes, for each language.
@@ -12,7 +14,15 @@ mod diagnose_checkers;
 mod diagnose_syntax;
 /// The layers of the crate, read from its sources.
 mod layers;
+/// What the system has too little of: space, permission, open files, room for a name.
+mod limits;
+/// What a dead process left: the program, the next patch, journals that are of no use.
+mod recovery;
+/// Search, read and glob as a library: which files, which rows, which notices; the same on every run.
+mod search;
 /// The same trees and questions for ripgrep.
 mod search_rg;
 /// Trees on the disk and programs run in them.
 mod support;
+/// Undo: the file, the kept records, the program.
+mod undo;

@@ -70,9 +70,10 @@ impl JournalFile {
         if !self.power {
             return Ok(());
         }
-        ops::sync(self.file.as_fd()).map_err(|error| match ops::truncate(self.file.as_fd(), self.len) {
-            Ok(()) => Unmarked::No(error),
-            Err(_) => Unmarked::Unsynced(error),
+        ops::sync(self.file.as_fd()).map_err(|error| {
+            // The way back may begin only when the mark is certain to be gone.
+            let taken_back = ops::truncate(self.file.as_fd(), self.len).and_then(|()| ops::sync(self.file.as_fd()));
+            if taken_back.is_ok() { Unmarked::No(error) } else { Unmarked::Unsynced(error) }
         })
     }
 

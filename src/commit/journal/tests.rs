@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::frame::HEAD;
 
 fn path() -> impl Strategy<Value = RelPath> {
     "[a-c]{1,3}(/[a-zé \n]{1,4}){0,2}".prop_map(|text| RelPath::new(text.as_bytes()).unwrap())
@@ -137,7 +138,7 @@ fn a_path_that_leaves_the_root_or_enters_git_is_refused() {
         forged[20..28].copy_from_slice(&(body.len() as u64).to_le_bytes());
         forged[28..].copy_from_slice(&Digest::of(&body).to_bytes());
         forged.extend_from_slice(&body);
-        assert!(matches!(decode(&forged), Err(JournalError::Inconsistent(_))), "{bad}");
+        assert!(matches!(decode(&forged), Err(FrameError::Inconsistent(_))), "{bad}");
     }
 }
 
@@ -145,9 +146,9 @@ fn a_path_that_leaves_the_root_or_enters_git_is_refused() {
 fn other_files_are_no_journals() {
     assert_eq!(decode(b""), Ok(Read::CutOff));
     assert_eq!(decode(b"restitch-jour"), Ok(Read::CutOff));
-    assert_eq!(decode(b"hello"), Err(JournalError::NoJournal));
+    assert_eq!(decode(b"hello"), Err(FrameError::Other));
     let mut newer = MAGIC.to_vec();
     newer.extend_from_slice(&2u32.to_le_bytes());
     newer.resize(HEAD, 0);
-    assert_eq!(decode(&newer), Err(JournalError::Version(2)));
+    assert_eq!(decode(&newer), Err(FrameError::Version(2)));
 }

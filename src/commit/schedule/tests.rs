@@ -123,7 +123,7 @@ fn check(steps: &[Step], dirs: &[&str]) {
         for (at, step) in steps.iter().enumerate() {
             let thing = match &step.after {
                 After::Absent => continue,
-                After::Content { .. } => Thing::New(at),
+                After::Content { .. } | After::Link { .. } => Thing::New(at),
                 After::Moved { from } => Thing::Old(steps.iter().position(|step| step.path == *from).unwrap()),
             };
             want.insert(step.path.as_str().into(), Some(thing));

@@ -66,7 +66,7 @@ fn with_fast_disk(run: impl FnOnce(&Path, &Workspace)) {
 }
 
 /// A disk for each run: the tree, with the second name of `a` when the case needs it.
-fn on_disk(case: &Case, run: impl FnOnce(&Path, &Workspace, &Tree)) {
+pub(super) fn on_disk(case: &Case, run: impl FnOnce(&Path, &Workspace, &Tree)) {
     with_fast_disk(|root, workspace| {
         if case.0.starts_with("in place") {
             std::fs::hard_link(root.join("a"), root.join("a2")).unwrap();
@@ -76,7 +76,7 @@ fn on_disk(case: &Case, run: impl FnOnce(&Path, &Workspace, &Tree)) {
 }
 
 /// Recovers, asserts that nothing temporary is left, and returns the tree.
-fn recovered(root: &Path, workspace: &Workspace, what: &dyn std::fmt::Display) -> Tree {
+pub(super) fn recovered(root: &Path, workspace: &Workspace, what: &dyn std::fmt::Display) -> Tree {
     let report = recover(workspace, &RecoverOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(report.left, [], "{what}");
     let tree = support::read(root);
@@ -87,7 +87,7 @@ fn recovered(root: &Path, workspace: &Workspace, what: &dyn std::fmt::Display) -
     tree
 }
 
-fn all_cases() -> Vec<Case> {
+pub(super) fn all_cases() -> Vec<Case> {
     cases().into_iter().chain(in_place_cases()).collect()
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum Fault {
 /// A change in the order it was made; directories and files by their inodes.
 #[derive(Clone, Debug)]
 pub(crate) enum Log {
-    Create { dir: u64, name: String, file: u64 },
+    Create { dir: u64, name: String, file: u64, mode: u32 },
     Write { file: u64, at: u64, bytes: Vec<u8> },
     Truncate { file: u64, len: u64 },
     Mode { file: u64, mode: u32 },
@@ -125,7 +125,10 @@ pub(crate) fn done(done: Done<'_>) {
 fn told(done: &Done<'_>) -> Log {
     let place = |(dir, name): &(BorrowedFd<'_>, &str)| (ino(*dir), (*name).to_owned());
     match done {
-        Done::Create { dir, name, file } => Log::Create { dir: ino(*dir), name: (*name).into(), file: ino(*file) },
+        Done::Create { dir, name, file } => {
+            let mode = fs::fstat(*file).map_or(0, |found| found.st_mode);
+            Log::Create { dir: ino(*dir), name: (*name).into(), file: ino(*file), mode }
+        }
         Done::Write { file, stretches, written } => {
             let mut bytes: Vec<u8> = stretches.iter().flat_map(|stretch| stretch.iter().copied()).collect();
             bytes.truncate(*written);
