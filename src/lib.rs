@@ -58,6 +58,8 @@ mod frame;
 pub mod harness;
 mod limits;
 mod matching;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod patch;
 mod path;
 mod plan;
@@ -110,5 +112,5 @@ pub use search::{
 pub use text::{Piece, Spliced, WideEncoding};
 pub use undo::{UndoEntry, UndoError, Undone, undo, undo_list};
 pub use workspace::{
-    Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
+    Abilities, Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
 };
