@@ -4,11 +4,21 @@
 mod agent;
 mod apply;
 mod args;
+mod convert;
+mod diff;
+mod doctor;
+mod generate;
 mod glob;
+mod init;
+mod input;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod read;
 mod recover;
+mod schema;
 mod search;
+mod stream;
 mod undo;
 mod undo_file;
 
@@ -56,6 +66,23 @@ enum Command {
     /// Bring back what a process that died in the middle of a patch has left
     #[command(after_help = recover::HELP)]
     Recover(recover::Args),
+    #[command(about = convert::ABOUT, after_help = convert::HELP)]
+    Convert(convert::Args),
+    #[command(about = diff::ABOUT, after_help = diff::HELP)]
+    Diff(diff::Args),
+    #[command(about = schema::ABOUT, after_help = schema::HELP)]
+    Schema(schema::Args),
+    #[command(about = doctor::ABOUT, after_help = doctor::HELP)]
+    Doctor(doctor::Args),
+    #[command(about = init::ABOUT)]
+    Init(init::Args),
+    /// Print a script that completes the flags in a shell
+    Completions(generate::Completions),
+    /// Print a man page
+    Man(generate::Man),
+    #[cfg(feature = "mcp")]
+    #[command(about = mcp::ABOUT, after_help = mcp::HELP)]
+    Mcp(mcp::Args),
     /// Run and make agents: a directory of files is an agent
     #[cfg(feature = "harness")]
     #[command(subcommand)]
@@ -85,6 +112,15 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
         Ok(Restitch { command: Command::Undo(args) }) => undo::run(&args),
         Ok(Restitch { command: Command::Recover(args) }) => recover::run(&args),
+        Ok(Restitch { command: Command::Convert(args) }) => convert::run(&args),
+        Ok(Restitch { command: Command::Diff(args) }) => diff::run(&args),
+        Ok(Restitch { command: Command::Schema(args) }) => schema::run(&args),
+        Ok(Restitch { command: Command::Doctor(args) }) => doctor::run(&args),
+        Ok(Restitch { command: Command::Init(args) }) => init::run(&args),
+        Ok(Restitch { command: Command::Completions(args) }) => generate::completions(&args),
+        Ok(Restitch { command: Command::Man(args) }) => generate::man(&args),
+        #[cfg(feature = "mcp")]
+        Ok(Restitch { command: Command::Mcp(args) }) => mcp::run(&args),
         #[cfg(feature = "harness")]
         Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
         Err(error) => output::usage(&error),

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::collect::{Collector, Kept};
 use super::found::RowKind;
+use super::listing::as_path;
 use super::notices;
 use super::options::{Mode, SearchOptions};
 use super::stop::Cause;
-use super::walk::as_path;
 
 /// How many rows there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +203,6 @@ impl Answer {
     }
 
     /// The same answer with its notices left out, for callers that show those elsewhere.
-    #[must_use]
     pub fn without_notices(mut self) -> Self {
         self.notices.clear();
         self
@@ -236,6 +235,15 @@ impl IntoIterator for Answer {
 
     fn into_iter(self) -> Self::IntoIter {
         self.rows.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Answer {
+    type Item = &'a SearchRow;
+    type IntoIter = std::slice::Iter<'a, SearchRow>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.iter()
     }
 }
 

@@ -10,12 +10,13 @@ use super::collect::Collector;
 use super::error::SearchError;
 use super::found::{Batch, Event, Found, PathBytes};
 use super::job::unreadable;
+use super::listing::{Run, as_path};
 use super::options::{Mode, SearchOptions};
 use super::order::{self, Gather, Job, Part, Step};
 use super::select::{Filter, Selection};
 use super::start::{self, Start};
 use super::stop::Stop;
-use super::walk::{self, Run, Walk, Work};
+use super::walk::{self, Listed, Walk, Work};
 use crate::limits::{CancelToken, Deadline};
 use crate::workspace::Workspace;
 use crate::workspace::tree::Tree;
@@ -163,12 +164,12 @@ impl Glob {
         };
         match start::find(&tree, path)? {
             Start::File { path, .. } => {
-                if self.filter(Path::new(""))?.admits_file(walk::as_path(&path)) {
+                if self.filter(Path::new(""))?.admits_file(as_path(&path)) {
                     gather.take(Names { batch: Batch::default(), files: vec![(0, path.into())] });
                 }
             }
             Start::Dir { path, real } => {
-                let filter = self.filter(walk::as_path(&path))?;
+                let filter = self.filter(as_path(&path))?;
                 let (walk, first) = Walk::new(tree, &filter, &path, &real);
                 let job = NameJob { walk, stop: &stop, by_time: gather.by_time };
                 gather = order::run(&job, first, gather, options.threads);
@@ -185,6 +186,12 @@ struct Names {
     files: Vec<(i128, PathBytes)>,
 }
 
+impl Names {
+    fn only(batch: Batch) -> Self {
+        Names { batch, files: Vec::new() }
+    }
+}
+
 /// Names the files of a walk.
 struct NameJob<'s> {
     walk: Walk<'s>,
@@ -194,21 +201,16 @@ struct NameJob<'s> {
 
 impl NameJob<'_> {
     fn names(&self, run: &Run) -> Names {
-        let path = |index: usize| run.listing.path(index);
         let mut names = Names { batch: Batch::default(), files: Vec::new() };
         for index in run.entries.clone() {
             let time = if self.by_time {
-                let stamp = match run.listing.target(index) {
-                    Some(real) => self.walk.tree.stat_at(real),
-                    None => self.walk.tree.stat_in(&run.listing.dir, run.listing.name(index)),
-                };
                 // A file that is gone by now has no name either.
-                let Ok(stamp) = stamp else { continue };
+                let Ok(stamp) = run.stat(&self.walk, index) else { continue };
                 stamp.mtime
             } else {
                 0
             };
-            names.files.push((time, path(index)));
+            names.files.push((time, run.path(index)));
         }
         names.batch.tally.files = names.files.len() as u64;
         names
@@ -226,20 +228,16 @@ impl Job for NameJob<'_> {
     }
 
     fn perform(&self, work: Work, _: Option<()>, scratch: &mut walk::Scratch) -> Step<Self> {
-        let done = |batch| Names { batch, files: Vec::new() };
         if self.stop.asked() {
-            return Step::Done(done(Batch { interrupted: true, ..Batch::default() }));
+            return Step::Done(Names::only(Batch { interrupted: true, ..Batch::default() }));
         }
         match work {
             Work::Run(run) => Step::Done(self.names(&run)),
             Work::Folder(folder) => match self.walk.list(&folder, scratch) {
-                Ok(listed) => {
-                    let batch = Batch { tally: listed.tally, ..Batch::default() };
-                    let parts = listed.works.into_iter().map(Part::Work);
-                    Step::Split(std::iter::once(Part::Output(done(batch))).chain(parts).collect())
-                }
-                Err((path, error)) => Step::Done(done(unreadable(path, error))),
+                Ok(listed) => split(listed),
+                Err((path, error)) => Step::Done(Names::only(unreadable(path, error))),
             },
+            Work::Link(link) => split(self.walk.follow(&link)),
         }
     }
 
@@ -248,8 +246,14 @@ impl Job for NameJob<'_> {
     }
 
     fn alone(&self, work: &Work) -> bool {
-        self.walk.in_turn() && matches!(work, Work::Folder(_))
+        self.walk.in_turn(work)
     }
+}
+
+/// What a directory or link turned into, as parts: first what was noticed, then the work.
+fn split<'s>(listed: Listed) -> Step<NameJob<'s>> {
+    let noticed = Part::Output(Names::only(Batch { tally: listed.tally, ..Batch::default() }));
+    Step::Split(std::iter::once(noticed).chain(listed.works.into_iter().map(Part::Work)).collect())
 }
 
 /// Takes names in path order and keeps those that are shown.

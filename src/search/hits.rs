@@ -99,8 +99,9 @@ impl<'k> Hits<'k> {
 
     /// Counts hits: whether to go on.
     pub(super) fn count(&mut self, hits: u64) -> bool {
-        self.count += hits;
-        self.want != Want::First
+        let first = self.want == Want::First;
+        self.count += if first { 1 } else { hits };
+        !first
     }
 
     /// Takes a matching line: whether to go on.

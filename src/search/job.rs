@@ -6,12 +6,13 @@ use super::file::{FileSearch, Order, Searched};
 use super::found::{Batch, Event, PathBytes};
 use super::grep::Engine;
 use super::hits::{Keep, Want};
+use super::listing::{Run, as_path};
 use super::options::{Mode, SearchOptions};
 use super::order::{Job, Part, Step};
 use super::pattern::Pattern;
 use super::select::Filter;
 use super::stop::Stop;
-use super::walk::{self, Run, Walk, Work};
+use super::walk::{self, Listed, Walk, Work};
 use crate::workspace::Stamp;
 use crate::workspace::ops::Errno;
 
@@ -81,7 +82,7 @@ impl<'s> SearchJob<'s> {
         let mut keep = self.keep(Some(ask));
         let mut batch = Batch::default();
         let shown = || -> PathBytes { path.into() };
-        let order = Order { want: self.want(), denied: self.filter.denies(walk::as_path(path)), path: &shown };
+        let order = Order { want: self.want(), denied: self.filter.denies(as_path(path)), path: &shown };
         let Batch { events, tally, .. } = &mut batch;
         match self.file_search().search(file, stamp, &order, &mut keep, tally, events) {
             Searched::Done(event) => batch.events.extend(event),
@@ -113,13 +114,10 @@ impl<'s> Job for TreeJob<'s> {
                 None => Step::AtHead(Work::Run(run)),
             },
             Work::Folder(folder) => match self.walk.list(&folder, &mut scratch.walk) {
-                Ok(listed) => {
-                    let batch = Batch { events: listed.events, tally: listed.tally, interrupted: false };
-                    let parts = listed.works.into_iter().map(Part::Work);
-                    Step::Split(std::iter::once(Part::Output(batch)).chain(parts).collect())
-                }
+                Ok(listed) => split(listed),
                 Err((path, error)) => Step::Done(unreadable(path, error)),
             },
+            Work::Link(link) => split(self.walk.follow(&link)),
         }
     }
 
@@ -128,8 +126,14 @@ impl<'s> Job for TreeJob<'s> {
     }
 
     fn alone(&self, work: &Work) -> bool {
-        self.walk.in_turn() && matches!(work, Work::Folder(_))
+        self.walk.in_turn(work)
     }
+}
+
+/// What a directory or link turned into, as parts: first what was noticed, then the work.
+fn split<'s>(listed: Listed) -> Step<TreeJob<'s>> {
+    let noticed = Part::Output(Batch { tally: listed.tally, ..Batch::default() });
+    Step::Split(std::iter::once(noticed).chain(listed.works.into_iter().map(Part::Work)).collect())
 }
 
 /// A directory that could not be listed; one that is gone by now is nothing to speak of.
@@ -149,16 +153,12 @@ impl<'s> TreeJob<'s> {
             if self.search.stop.asked() {
                 break;
             }
-            let path = || run.listing.path(index);
-            let opened = match run.listing.target(index) {
-                Some(real) => self.walk.tree.open_at(real),
-                None => self.walk.tree.open_in(&run.listing.dir, run.listing.name(index)),
-            };
-            match opened {
+            let path = || run.path(index);
+            match run.open(&self.walk, index) {
                 Ok((mut file, stamp)) => {
                     let order = Order {
                         want: self.search.want(),
-                        denied: self.walk.filter.has_denied() && self.walk.filter.denies(walk::as_path(&path())),
+                        denied: self.walk.filter.has_denied() && self.walk.filter.denies(as_path(&path())),
                         path: &path,
                     };
                     let Batch { events, tally, .. } = &mut batch;

@@ -8,18 +8,19 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use super::listing::as_path;
 use super::rules::Rules;
-use super::walk::{Walk, as_path};
+use super::walk::Walk;
 use crate::workspace::tree::{Dir, Thing, joined};
 
-/// What following a link comes to.
-pub(super) enum Seen {
-    /// It leads nowhere, out of the root, or to something that cannot be searched.
-    No,
-    /// What it leads to is looked at by another name.
+/// Where a link leads.
+pub(super) enum Leads {
+    /// Nowhere, out of the root, or to something that cannot be searched.
+    Nowhere,
+    /// To what is looked at by another name.
     Elsewhere,
-    /// It is to be looked at here.
-    Yes { real: Box<[u8]>, is_dir: bool },
+    /// To what is to be looked at here.
+    To { real: Box<[u8]>, is_dir: bool },
 }
 
 /// What is known of links in one walk.
@@ -45,22 +46,22 @@ impl Links {
     }
 
     /// What the link at `at` comes to, which is then taken for visited.
-    pub(super) fn resolve(&self, walk: &Walk<'_>, at: &[u8]) -> Seen {
-        let Ok(place) = walk.tree.locate(at) else { return Seen::No };
+    pub(super) fn resolve(&self, walk: &Walk<'_>, at: &[u8]) -> Leads {
+        let Ok(place) = walk.tree.locate(at) else { return Leads::Nowhere };
         let is_dir = match place.what {
             Thing::Dir => true,
             Thing::File => false,
-            Thing::Absent | Thing::Special(_) => return Seen::No,
+            Thing::Absent | Thing::Special(_) => return Leads::Nowhere,
         };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.walks(walk, &place.real, is_dir, &mut state) {
-            return Seen::Elsewhere;
+            return Leads::Elsewhere;
         }
-        let Ok(stamp) = walk.tree.stat_at(&place.real) else { return Seen::No };
+        let Ok(stamp) = walk.tree.stat_at(&place.real) else { return Leads::Nowhere };
         if state.visited.insert((stamp.dev, stamp.ino)) {
-            Seen::Yes { real: place.real.into(), is_dir }
+            Leads::To { real: place.real.into(), is_dir }
         } else {
-            Seen::Elsewhere
+            Leads::Elsewhere
         }
     }
 

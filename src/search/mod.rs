@@ -25,6 +25,8 @@ mod grep;
 mod hits;
 mod job;
 mod links;
+mod listing;
+mod matcher;
 mod notices;
 mod options;
 mod order;
@@ -59,6 +61,25 @@ use crate::workspace::Workspace;
 use crate::workspace::tree::Tree;
 
 /// Patterns and options, compiled: can be run again and again, from several threads at once.
+///
+/// ```
+/// use restitch::{Mode, Search, SearchOptions, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let root = std::env::temp_dir().join(format!("restitch-search-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&root)?;
+/// # std::fs::write(root.join("main.rs"), "fn main() {}\n")?;
+/// let workspace = Workspace::open(&root)?;
+/// let search = Search::new(r"fn \w+", SearchOptions::new().mode(Mode::Content).limit(20))?;
+/// let answer = search.run(&workspace, "")?;
+/// assert_eq!((answer.total().value, answer.rows()[0].line()), (1, Some(1)));
+/// let mut text = Vec::new();
+/// answer.write_text(&mut text)?;
+/// assert_eq!(text, b"main.rs:1:fn main() {}\n");
+/// # std::fs::remove_dir_all(&root)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Search {
     patterns: Vec<String>,

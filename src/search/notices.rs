@@ -104,17 +104,26 @@ fn ended(
         None => {}
     }
     if kept.total == 0 {
-        if cause.is_none() {
+        if cause.is_none() && nothing_at_all(kept) {
             notices.add(NoticeCode::NoMatch, nothing(kept, asked, &files));
         }
     } else if kept.shown == 0 && options.limit > 0 {
-        let message = format!("no more rows: the offset {} is past the last of {}", options.offset, number(total));
+        let message =
+            format!("no more results: the offset {} is past the last of {} rows", options.offset, number(total));
         notices.add(NoticeCode::NoMore, message);
     } else if kept.total > options.offset as u64 + kept.shown {
         let (first, last) = (options.offset as u64 + 1, options.offset as u64 + kept.shown);
-        let more = if cause.is_none() { format!("; go on with offset {last}") } else { String::new() };
-        notices.add(NoticeCode::Truncated, format!("rows {first} to {last} of {} are shown{more}", number(total)));
+        let more = if cause.is_none() { format!("; for more, go on with offset {last}") } else { String::new() };
+        notices.add(
+            NoticeCode::Truncated,
+            format!("truncated: rows {first} to {last} of {} are shown{more}", number(total)),
+        );
     }
+}
+
+/// Whether there is no hit, not even one that is not shown.
+fn nothing_at_all(kept: &Collector) -> bool {
+    kept.total + kept.noticed.binary.count + kept.noticed.denied.count == 0
 }
 
 /// That nothing was found, of what and where.
@@ -126,19 +135,19 @@ fn nothing(kept: &Collector, asked: &Asked<'_>, files: &str) -> String {
         let others = counted(kept.tally.unfit, "file", "files");
         return format!("no file fits {patterns} in {path} ({others} looked at)");
     }
-    format!("no match for {patterns} in {path} ({files} searched)")
+    format!("no matches for {patterns} in {path} ({files} searched)")
 }
 
 /// What was left out, when nothing was found or it was asked for.
 fn left_out(notices: &mut Notices, kept: &Collector, options: &SearchOptions, names: bool) {
     let tally = &kept.tally;
-    if kept.total == 0 || options.stats {
+    if nothing_at_all(kept) || options.stats {
         if tally.ignored_files + tally.ignored_dirs > 0 {
             notices.add(NoticeCode::Ignored, ignored(tally));
         }
         if tally.files == 0 && tally.unfit > 0 && !names {
-            let files = counted(tally.unfit, "file does", "files do");
-            notices.add(NoticeCode::NoFiles, format!("{files} not fit the globs and file types, and none does"));
+            let files = counted(tally.unfit, "file", "files");
+            notices.add(NoticeCode::NoFiles, format!("of {files} none fits the globs and file types"));
         }
         if tally.links > 0 {
             let links = counted(tally.links, "symbolic link was", "symbolic links were");
@@ -168,7 +177,7 @@ fn ignored(tally: &Tally) -> String {
     let what: Vec<String> = files.into_iter().chain(dirs).collect();
     let by: Vec<String> = tally.ignored_by.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     format!(
-        "{} left out by ignore rules ({}); --no-ignore or naming the path searches them",
+        "ignored by {1}: {0}; --no-ignore or naming the path outright takes them in",
         what.join(" and "),
         by.join(", ")
     )

@@ -1,9 +1,11 @@
 //! From pattern texts to a matcher, or to an error that shows the place.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use memchr::memmem::Finder;
 use regex_syntax::ast;
 
 use super::error::SearchError;
+use super::matcher::Finds;
 use super::options::{SearchOptions, Syntax};
 
 /// Bytes that a compiled pattern may take.
@@ -15,11 +17,9 @@ const MOST_CACHE: usize = 16 << 20;
 /// Patterns, ready to be searched for.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    pub(super) matcher: RegexMatcher,
+    pub(super) matcher: Finds,
     /// Lines end in LF or CRLF; otherwise the CR is a byte of the line (a pattern asks for it).
     pub(super) crlf: bool,
-    /// The one literal that is all of the pattern, when case counts and neither words nor line ends matter.
-    pub(super) plain: Option<Box<[u8]>>,
 }
 
 impl Pattern {
@@ -36,28 +36,21 @@ impl Pattern {
         if !literal {
             patterns.iter().try_for_each(|pattern| check(pattern))?;
         }
+        let plain = literal && !options.ignore_case && !options.word && !options.multiline;
+        if let ([one], true) = (patterns, plain)
+            && !one.is_empty()
+            && !one.contains(['\r', '\n'])
+        {
+            let finder = Finder::new(one).into_owned();
+            return Ok(Pattern { matcher: Finds::Literal(Box::new(finder)), crlf: true });
+        }
+        let regex = |crlf| build(patterns, options, literal, crlf);
         // A pattern that names a CR can only be met where the CR is a byte of the line.
-        let (matcher, crlf) = match build(patterns, options, literal, true) {
+        let (matcher, crlf) = match regex(true) {
             Ok(matcher) => (matcher, true),
-            Err(_) => match build(patterns, options, literal, false) {
-                Ok(matcher) => (matcher, false),
-                Err(error) => return Err(explain(patterns, &error)),
-            },
+            Err(_) => (regex(false).map_err(|error| explain(patterns, &error))?, false),
         };
-        let plain = match patterns {
-            [one]
-                if literal
-                    && crlf
-                    && !options.ignore_case
-                    && !options.word
-                    && !options.multiline
-                    && !one.is_empty() =>
-            {
-                Some(one.as_bytes().into())
-            }
-            _ => None,
-        };
-        Ok(Pattern { matcher, crlf, plain })
+        Ok(Pattern { matcher: Finds::Regex(Box::new(matcher)), crlf })
     }
 }
 
@@ -142,7 +135,7 @@ mod tests {
         ] {
             assert_eq!(compiled(pattern, &auto).unwrap().matcher.is_match(text.as_bytes()).unwrap(), want, "{pattern}");
         }
-        let literal = auto.clone().syntax(Syntax::Literal);
+        let literal = auto.syntax(Syntax::Literal);
         assert!(!compiled("a.c", &literal).unwrap().matcher.is_match(b"abc").unwrap());
         assert!(compiled("foo(", &literal).unwrap().matcher.is_match(b"foo(x)").unwrap());
     }

@@ -3,22 +3,19 @@
 //! What a directory holds, and how it is cut into runs, depends on the directory alone; so a search ends at the same
 //! place on every run.
 
-use std::ffi::OsStr;
-use std::ops::Range;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::found::{Event, PathBytes, Tally};
-use super::links::{Links, Seen};
+use super::found::{PathBytes, Tally};
+use super::links::{Leads, Links};
+use super::listing::{Listing, Raw, Run, as_path};
 use super::rules::{self, Rules, Texts};
 use super::select::Filter;
 use crate::workspace::Stamp;
 use crate::workspace::ops::{Answer, Errno, Kind};
-use crate::workspace::tree::{Dir, Named, Tree, joined, read_up_to};
-
-/// How many files are searched as one piece of work.
-const RUN: usize = 32;
+use crate::workspace::tree::{Dir, Tree, joined, read_up_to};
 
 /// The largest ignore file that is read.
 const MOST_RULES: usize = 4 << 20;
@@ -29,66 +26,32 @@ pub(super) enum Work {
     Folder(Folder),
     /// Files to look at.
     Run(Run),
+    /// A link to follow.
+    Link(Link),
 }
 
 /// A directory that is not listed yet.
 pub(super) struct Folder {
-    place: Place,
+    pub(super) place: Place,
     /// The rules of the directories above it.
-    rules: Rules,
+    pub(super) rules: Rules,
     /// It was reached through a link that was followed.
-    linked: bool,
+    pub(super) linked: bool,
 }
 
-enum Place {
+/// Where a directory is.
+pub(super) enum Place {
     /// By its path as it is shown and its path with links resolved.
     Path(Box<[u8]>, Box<[u8]>),
     /// The directory of this index in a listing.
     In(Arc<Listing>, usize),
 }
 
-/// Neighbouring files of one directory.
-pub(super) struct Run {
+/// A link that is not resolved yet: what it leads to is looked up in path order.
+pub(super) struct Link {
     pub(super) listing: Arc<Listing>,
-    pub(super) entries: Range<usize>,
-}
-
-/// A directory that was listed, with the files and directories in it that are wanted, sorted by name.
-pub(super) struct Listing {
-    path: Box<[u8]>,
-    pub(super) dir: Dir,
-    names: Vec<u8>,
-    entries: Vec<Entry>,
-    /// Where links lead that are followed.
-    targets: Vec<Box<[u8]>>,
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    start: u32,
-    end: u32,
-    is_dir: bool,
-    /// One more than the index of its target.
-    target: u32,
-}
-
-impl Listing {
-    /// The name of an entry.
-    pub(super) fn name(&self, index: usize) -> &[u8] {
-        let entry = self.entries[index];
-        &self.names[entry.start as usize..entry.end as usize]
-    }
-
-    /// The path of an entry as it is shown.
-    pub(super) fn path(&self, index: usize) -> PathBytes {
-        joined(&self.path, self.name(index)).into()
-    }
-
-    /// Where an entry that is a followed link leads.
-    pub(super) fn target(&self, index: usize) -> Option<&[u8]> {
-        let target = self.entries[index].target as usize;
-        (target > 0).then(|| &*self.targets[target - 1])
-    }
+    pub(super) index: usize,
+    pub(super) rules: Rules,
 }
 
 /// Memory for listing, used again and again.
@@ -99,10 +62,10 @@ pub(super) struct Scratch {
     text: Vec<u8>,
 }
 
-/// What a directory turned into.
+/// What a directory or link turned into.
+#[derive(Default)]
 pub(super) struct Listed {
     pub(super) tally: Tally,
-    pub(super) events: Vec<Event>,
     pub(super) works: Vec<Work>,
 }
 
@@ -125,9 +88,9 @@ impl<'w> Walk<'w> {
         (walk, Work::Folder(first))
     }
 
-    /// Whether directories must be listed one after the other.
-    pub(super) fn in_turn(&self) -> bool {
-        self.links.is_some()
+    /// Whether a piece must be done when no other such piece is being done, and in order.
+    pub(super) fn in_turn(&self, work: &Work) -> bool {
+        self.links.is_some() && !matches!(work, Work::Run(_))
     }
 
     /// The rules that the directories above `path` give it.
@@ -153,38 +116,60 @@ impl<'w> Walk<'w> {
     }
 
     /// Lists a directory.
+    ///
+    /// # Errors
+    /// The path as it is shown, and what the system said.
     pub(super) fn list(&self, folder: &Folder, scratch: &mut Scratch) -> Result<Listed, (PathBytes, Errno)> {
         let path = folder.path();
         let mut raw = Raw::default();
         let dir = match &folder.place {
             Place::Path(_, real) => self.tree.list_at(real, &mut scratch.list, |named| raw.take(named)),
-            Place::In(listing, index) => match listing.target(*index) {
-                Some(real) => self.tree.list_at(real, &mut scratch.list, |named| raw.take(named)),
-                None => {
-                    let name = listing.name(*index);
-                    self.tree.list_in(&listing.dir, name, &mut scratch.list, |named| raw.take(named))
-                }
-            },
+            Place::In(listing, index) => {
+                let name = listing.name(*index);
+                self.tree.list_in(&listing.dir, name, &mut scratch.list, |named| raw.take(named))
+            }
         };
         let dir = dir.map_err(|error| (path.clone().into(), error))?;
         let rules = self.rules_of(&path, &dir, &raw, &folder.rules, &mut scratch.text);
-        let mut listed = Listed { tally: Tally::default(), events: Vec::new(), works: Vec::new() };
-        let listing = self.choose(path, dir, raw, folder.linked, &rules, &mut scratch.path, &mut listed.tally);
-        cut(&Arc::new(listing), &rules, folder.linked, &mut listed.works);
-        Ok(listed)
+        let mut tally = Tally { special: raw.special, ..Tally::default() };
+        let mut listing = Listing { path, dir, names: std::mem::take(&mut raw.names), entries: Vec::new() };
+        self.choose(&mut listing, &raw, folder.linked, &rules, &mut scratch.path, &mut tally);
+        listing.sort();
+        Ok(Listed { tally, works: Arc::new(listing).works(&rules, folder.linked) })
+    }
+
+    /// Follows a link.
+    pub(super) fn follow(&self, link: &Link) -> Listed {
+        let Link { listing, index, rules } = link;
+        let mut listed = Listed::default();
+        let path = joined(&listing.path, listing.name(*index));
+        let at = joined(listing.dir.real(), listing.name(*index));
+        match self.links.as_ref().map_or(Leads::Nowhere, |links| links.resolve(self, &at)) {
+            Leads::Nowhere => listed.tally.links += 1,
+            Leads::Elsewhere => {}
+            Leads::To { real, is_dir } => {
+                if self.admits(as_path(&path), is_dir, rules, &mut listed.tally) {
+                    listed.works.push(if is_dir {
+                        Work::Folder(Folder { place: Place::Path(path, real), rules: rules.clone(), linked: true })
+                    } else {
+                        let entries = *index..*index + 1;
+                        Work::Run(Run { listing: Arc::clone(listing), entries, target: Some(real) })
+                    });
+                }
+            }
+        }
+        listed
     }
 
     /// The rules that hold in a directory that was listed.
     fn rules_of(&self, path: &[u8], dir: &Dir, raw: &Raw, above: &Rules, text: &mut Vec<u8>) -> Rules {
-        if !self.filter.ignore || !raw.has_rules {
+        if !self.filter.ignore || raw.rule_names.is_empty() {
             return above.clone();
         }
         let mut texts = Texts::new();
         for (kind, name) in rules::FILES.into_iter().enumerate() {
             let first = name.split('/').next().unwrap_or(name).as_bytes();
-            let Some(what) = raw.special_names.iter().find(|(named, _)| *named == first).map(|(_, kind)| *kind) else {
-                continue;
-            };
+            let Some((_, what)) = raw.rule_names.iter().find(|(named, _)| *named == first) else { continue };
             let file = match what {
                 Kind::File => self.tree.open_in(dir, name.as_bytes()),
                 Kind::Dir => self.tree.open_at(&joined(dir.real(), name.as_bytes())),
@@ -200,69 +185,48 @@ impl<'w> Walk<'w> {
     }
 
     /// Opens what the link at `real` leads to, inside the root.
-    fn open_linked(&self, real: &[u8]) -> Answer<(std::fs::File, Stamp)> {
+    fn open_linked(&self, real: &[u8]) -> Answer<(File, Stamp)> {
         let place = self.tree.locate(real).map_err(|_| Errno::LOOP)?;
         self.tree.open_at(&place.real)
     }
 
-    /// Takes out of a raw listing what is wanted, and sorts it.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one step, used nowhere else")]
+    /// Takes out of a raw listing what is wanted.
     fn choose(
         &self,
-        path: Box<[u8]>,
-        dir: Dir,
-        raw: Raw,
+        listing: &mut Listing,
+        raw: &Raw,
         linked: bool,
         rules: &Rules,
-        scratch: &mut Vec<u8>,
+        path: &mut Vec<u8>,
         tally: &mut Tally,
-    ) -> Listing {
-        let mut listing = Listing { path, dir, names: raw.names, entries: Vec::new(), targets: Vec::new() };
-        scratch.clear();
-        scratch.extend_from_slice(&listing.path);
-        if !scratch.is_empty() {
-            scratch.push(b'/');
+    ) {
+        path.clear();
+        path.extend_from_slice(&listing.path);
+        if !path.is_empty() {
+            path.push(b'/');
         }
-        let prefix = scratch.len();
-        tally.special += raw.special;
+        let prefix = path.len();
         listing.entries.reserve(raw.entries.len());
-        for (mut entry, kind) in raw.entries {
-            let name = &listing.names[entry.start as usize..entry.end as usize];
-            scratch.truncate(prefix);
-            scratch.extend_from_slice(name);
-            let path = as_path(scratch);
-            if kind == Kind::Link {
-                match self
-                    .links
-                    .as_ref()
-                    .map_or(Seen::No, |links| links.resolve(self, &joined(listing.dir.real(), name)))
-                {
-                    Seen::No => {
-                        tally.links += 1;
-                        continue;
-                    }
-                    Seen::Elsewhere => continue,
-                    Seen::Yes { real, is_dir } => {
-                        listing.targets.push(real);
-                        entry.target = u32::try_from(listing.targets.len()).unwrap_or(0);
-                        entry.is_dir = is_dir;
-                    }
-                }
-            } else if linked
+        for (entry, _) in &raw.entries {
+            if entry.is_link {
+                // Without following them there is nothing to be done with links.
+                tally.links += u64::from(self.links.is_none());
+                listing.entries.extend(self.links.is_some().then_some(*entry));
+                continue;
+            }
+            let name = entry.name(&listing.names);
+            if linked
                 && let Some(links) = &self.links
                 && !links.first_visit(self, &listing.dir, name)
             {
                 continue;
             }
-            if self.admits(path, entry.is_dir, rules, tally) {
-                listing.entries.push(entry);
+            path.truncate(prefix);
+            path.extend_from_slice(name);
+            if self.admits(as_path(path), entry.is_dir, rules, tally) {
+                listing.entries.push(*entry);
             }
         }
-        let Listing { names, entries, .. } = &mut listing;
-        entries.sort_unstable_by(|a, b| {
-            names[a.start as usize..a.end as usize].cmp(&names[b.start as usize..b.end as usize])
-        });
-        listing
     }
 
     /// Whether rules and filters let something through; counts it when not.
@@ -291,67 +255,4 @@ impl Folder {
             Place::In(listing, index) => joined(&listing.path, listing.name(*index)),
         }
     }
-}
-
-/// Cuts a listing into work, in order: runs of files, and directories between them.
-fn cut(listing: &Arc<Listing>, rules: &Rules, linked: bool, works: &mut Vec<Work>) {
-    let mut from = 0;
-    let entries = &listing.entries;
-    for (index, entry) in entries.iter().enumerate() {
-        if entry.is_dir || index - from == RUN {
-            if from < index {
-                works.push(Work::Run(Run { listing: Arc::clone(listing), entries: from..index }));
-            }
-            from = index;
-        }
-        if entry.is_dir {
-            let place = Place::In(Arc::clone(listing), index);
-            let linked = linked || entry.target > 0;
-            works.push(Work::Folder(Folder { place, rules: rules.clone(), linked }));
-            from = index + 1;
-        }
-    }
-    if from < entries.len() {
-        works.push(Work::Run(Run { listing: Arc::clone(listing), entries: from..entries.len() }));
-    }
-}
-
-/// A listing as the system gave it.
-#[derive(Default)]
-struct Raw {
-    names: Vec<u8>,
-    entries: Vec<(Entry, Kind)>,
-    special: u64,
-    /// Names that may hold ignore rules.
-    special_names: Vec<(&'static [u8], Kind)>,
-    has_rules: bool,
-}
-
-impl Raw {
-    fn take(&mut self, Named { name, kind }: Named<'_>) {
-        if name.first() == Some(&b'.') {
-            let known = [&b".rgignore"[..], b".ignore", b".gitignore", b".git"];
-            if let Some(known) = known.into_iter().find(|known| *known == name) {
-                self.special_names.push((known, kind));
-                self.has_rules = true;
-            }
-            if name.eq_ignore_ascii_case(b".git") {
-                return;
-            }
-        }
-        if let Kind::Special(_) = kind {
-            self.special += 1;
-            return;
-        }
-        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let start = place(self.names.len());
-        self.names.extend_from_slice(name);
-        let entry = Entry { start, end: place(self.names.len()), is_dir: kind == Kind::Dir, target: 0 };
-        self.entries.push((entry, kind));
-    }
-}
-
-/// Bytes as the system's kind of path.
-pub(super) fn as_path(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
 }

@@ -20,6 +20,7 @@ mod given;
 mod memory;
 pub(crate) mod near;
 pub(crate) mod ops;
+mod probe;
 mod resolve;
 mod source;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use bytes::Bytes;
 pub(crate) use digest::Hasher;
 pub use digest::{Digest, DigestError};
 pub use memory::MemSource;
+pub use probe::Abilities;
 pub use source::{FileData, Loaded, Source, SourceError, Stamp, State};
 
 use crate::path::RelPath;

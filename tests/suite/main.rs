@@ -12,12 +12,18 @@ mod diagnose_checkers;
 /// Syntax errors that a patch makes, for each language.
 #[cfg(feature = "syntax")]
 mod diagnose_syntax;
+/// Patches in each language, as files of cases.
+mod formats;
+/// Diffs of the real git, applied.
+mod git;
 /// The layers of the crate, read from its sources.
 mod layers;
 /// What the system has too little of: space, permission, open files, room for a name.
 mod limits;
 /// What a dead process left: the program, the next patch, journals that are of no use.
 mod recovery;
+/// Search, read and glob as a library: which files, which rows, which notices; the same on every run.
+mod search;
 /// The same trees and questions for ripgrep.
 mod search_rg;
 /// Trees on the disk and programs run in them.

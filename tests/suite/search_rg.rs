@@ -1,5 +1,5 @@
 //! The same trees and questions for ripgrep itself, when it is on the `PATH`.
-#![allow(clippy::disallowed_methods, reason = "tests run programs")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests run programs")]
 
 use std::process::{Command, Stdio};
 
@@ -111,7 +111,7 @@ fn ripgrep_finds_the_same_rows() {
 fn difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
     let mut pairs = ours.split(|byte| *byte == b'\n').zip(theirs.split(|byte| *byte == b'\n'));
     let first = pairs.position(|(ours, theirs)| ours != theirs);
-    let first = first.or((ours.len() != theirs.len()).then(|| usize::MAX))?;
+    let first = first.or((ours.len() != theirs.len()).then_some(usize::MAX))?;
     let text = |bytes: &[u8]| {
         let lines: Vec<String> =
             bytes.split(|byte| *byte == b'\n').map(|line| format!("{:?}", String::from_utf8_lossy(line))).collect();

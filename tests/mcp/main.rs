@@ -1,0 +1,15 @@
+//! `restitch mcp` as the SDK's own client meets it.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests build trees on the disk and run programs")]
+
+/// Over HTTP: who is let in, several clients.
+mod http;
+/// Requests that are none, and what becomes of the session.
+mod malformed;
+/// Which trees a client may reach.
+mod roots;
+/// Progress, cancellation and two clients in one tree.
+mod running;
+/// Servers, clients and trees for the tests.
+mod support;
+/// Every tool, over standard input and output.
+mod tools;
