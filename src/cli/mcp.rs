@@ -51,6 +51,10 @@ pub(super) struct Args {
     #[arg(long)]
     text_only: bool,
 
+    /// How many patches the tool `undo` can undo; 0 for no such tool
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    keep_undo: usize,
+
     /// How long one call may take, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     timeout: Duration,
@@ -121,6 +125,7 @@ fn options(args: &Args) -> Result<ServeOptions, String> {
         .read_only(args.read_only)
         .structured(!args.text_only)
         .timeout(args.timeout)
+        .keep_undo(args.keep_undo)
         .parse(parse)
         .policy(args.profile.policy().protected(args.protect.iter().cloned().chain(generated))))
 }

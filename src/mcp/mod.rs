@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `apply_patch` | applies a patch: all of it, or nothing |
 //! | `check_patch` | says what a patch would do, with a diff; writes nothing |
+//! | `undo` | undoes a patch |
 //! | `grep`, `glob`, `read_file` | look at the files, within budgets |
 //!
 //! Every answer is text for the model, and the same as data in `structuredContent`. A refusal is an answer with

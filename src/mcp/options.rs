@@ -30,6 +30,7 @@ pub struct ServeOptions {
     pub(super) timeout: Duration,
     pub(super) policy: Policy,
     pub(super) parse: ParseOptions,
+    pub(super) keep_undo: usize,
 }
 
 impl ServeOptions {
@@ -44,6 +45,7 @@ impl ServeOptions {
             timeout: Duration::from_secs(60),
             policy: Policy::default(),
             parse: ParseOptions::default(),
+            keep_undo: 10,
         }
     }
 
@@ -87,6 +89,13 @@ impl ServeOptions {
     #[must_use]
     pub fn parse(mut self, parse: ParseOptions) -> Self {
         self.parse = parse;
+        self
+    }
+
+    /// Sets how many patches the tool `undo` can undo; with 0 there is no such tool. Default: 10.
+    #[must_use]
+    pub fn keep_undo(mut self, patches: usize) -> Self {
+        self.keep_undo = patches;
         self
     }
 }

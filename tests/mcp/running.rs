@@ -27,7 +27,7 @@ async fn a_call_that_waits_tells_its_progress_and_can_be_cancelled() {
     let second = progress.recv().await.unwrap();
     assert!(second.progress > first.progress, "{first:?} {second:?}");
     assert_eq!(first.progress_token, waiting.progress_token);
-    assert!(first.message.unwrap().contains("waiting for other writers"));
+    assert!(first.message.unwrap().contains("applying the patch"));
     waiting.cancel(Some("changed my mind".into())).await.unwrap();
     // The server answers other calls meanwhile, and has heard of the cancellation before this one.
     done(&session, "read_file", json!({"path": "a.txt"})).await;

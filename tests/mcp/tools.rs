@@ -122,9 +122,9 @@ async fn the_list_tells_the_truth_about_what_tools_do() {
     let session = start(dir.path(), &[]).await;
     let tools = session.list_all_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
-    assert_eq!(names, ["apply_patch", "check_patch", "grep", "glob", "read_file"]);
+    assert_eq!(names, ["apply_patch", "check_patch", "grep", "glob", "read_file", "undo"]);
     for tool in &tools {
-        let writes = tool.name == "apply_patch";
+        let writes = tool.name == "apply_patch" || tool.name == "undo";
         let hints = tool.annotations.clone().unwrap();
         assert_eq!(hints.read_only_hint, Some(!writes), "{}", tool.name);
         assert_eq!(hints.destructive_hint, Some(writes), "{}", tool.name);
@@ -175,4 +175,34 @@ async fn long_answers_stay_within_their_bounds() {
     let (text, data) = done(&session, "check_patch", add).await;
     assert!(text.len() <= 50 << 10 && text.contains("[cut: "), "{}", text.len());
     assert!(data["diff"].as_str().unwrap().contains("[cut: "));
+}
+
+#[tokio::test]
+async fn patches_are_undone_one_after_the_other() {
+    let dir = tree();
+    let session = start(dir.path(), &[]).await;
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    done(&session, "apply_patch", patch("notes.txt", "three", "3")).await;
+    let (text, data) = done(&session, "undo", json!({})).await;
+    assert!(text.contains("M notes.txt"), "{text}");
+    assert_eq!(data["status"], "undone");
+    assert_eq!(dir.read("notes.txt"), "one\n2\nthree\n");
+    done(&session, "undo", json!({})).await;
+    assert_eq!(dir.read("notes.txt"), "one\ntwo\nthree\n");
+    refused(&session, "undo", json!({})).await;
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    std::fs::write(dir.path().join("notes.txt"), "someone else's\n").unwrap();
+    let (text, _) = refused(&session, "undo", json!({})).await;
+    assert!(text.contains("notes.txt"), "{text}");
+    assert_eq!(dir.read("notes.txt"), "someone else's\n");
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_nothing_has_no_undo() {
+    let dir = tree();
+    let session = start(dir.path(), &["--keep-undo", "0"]).await;
+    let tools = session.list_all_tools().await.unwrap();
+    assert!(tools.iter().all(|tool| tool.name != "undo"));
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
 }

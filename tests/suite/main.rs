@@ -12,6 +12,8 @@ mod diagnose_checkers;
 /// Syntax errors that a patch makes, for each language.
 #[cfg(feature = "syntax")]
 mod diagnose_syntax;
+/// The examples, each run to its end.
+mod examples;
 /// The layers of the crate, read from its sources.
 mod layers;
 /// What the system has too little of: space, permission, open files, room for a name.
@@ -22,6 +24,8 @@ mod recovery;
 mod search;
 /// The same trees and questions for ripgrep.
 mod search_rg;
+/// What helps to set up: doctor, init, completions, man pages.
+mod setup;
 /// Trees on the disk and programs run in them.
 mod support;
 /// Undo: the file, the kept records, the program.

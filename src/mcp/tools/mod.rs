@@ -4,6 +4,7 @@ mod glob;
 mod grep;
 mod patch;
 mod read_file;
+mod undo;
 
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -26,12 +27,12 @@ pub(super) struct Tool {
     description: &'static str,
     schema: fn() -> Value,
     /// Whether it can change files.
-    pub(super) writes: bool,
+    writes: bool,
     run: fn(Value, &Place<'_>, &Call) -> Result<Answer, Answer>,
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: &[Tool] = &[patch::APPLY, patch::CHECK, grep::TOOL, glob::TOOL, read_file::TOOL];
+pub(super) const ALL: &[Tool] = &[patch::APPLY, patch::CHECK, grep::TOOL, glob::TOOL, read_file::TOOL, undo::TOOL];
 
 /// The tool of that name.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
@@ -75,6 +76,13 @@ impl Tool {
             .idempotent(!self.writes)
             .open_world(false);
         Described::new(self.name, self.description, schema).with_title(self.title).with_annotations(annotations)
+    }
+
+    /// Whether a server with these options has the tool.
+    pub(super) fn offered(&self, options: &ServeOptions) -> bool {
+        let forbidden = self.writes && options.read_only;
+        let nothing_kept = self.name == undo::TOOL.name && options.keep_undo == 0;
+        !forbidden && !nothing_kept
     }
 
     /// Runs the tool.

@@ -10,7 +10,7 @@ use super::{Place, Tool, input};
 use crate::mcp::answer::Answer;
 use crate::mcp::call::Call;
 use crate::{
-    ApplyError, CommitOptions, DiffOptions, Digest, Expectations, OpKind, Patch, Plan, PlanOptions, Report, prepare,
+    ApplyError, ApplyOptions, CommitOptions, DiffOptions, Digest, Expectations, OpKind, Patch, PlanOptions, Report,
 };
 
 /// How long a patch waits for other writers of the tree.
@@ -79,30 +79,28 @@ fn check(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> 
     run(input(CHECK.name, args)?, place, call, true)
 }
 
-/// The road of the data, with a look at the bounds of the call between the stages.
 fn run(input: Input, place: &Place<'_>, call: &Call, check: bool) -> Result<Answer, Answer> {
     call.stage("parsing the patch")?;
-    let parsed = Patch::parse_with(input.patch.as_bytes(), &place.options.parse);
-    let mut patch = parsed.map_err(|error| refused(&error.into()))?;
-    let workspace = place.open(first_absolute(&patch).unwrap_or_default())?;
-    let options =
-        PlanOptions::default().policy(place.options.policy.clone()).expectations(expectations(&input.expect)?);
-    let notes = std::mem::take(&mut patch.notes);
-    call.stage("planning the changes")?;
-    let plan = Plan::new(patch, &workspace, &options).map_err(|error| refused(&error.into()))?;
-    if check {
-        let report = Report::planned(plan, notes);
-        let diff = diff(&report);
-        let answer = Answer::done(report.text()).note(&diff).with_json(&report.json()).with("diff", diff);
-        return Ok(place.placed(answer, &workspace));
-    }
-    call.stage("waiting for other writers and staging the new files")?;
-    let commit = CommitOptions::default().wait(call.left(LOCK));
-    let prepared = prepare(&workspace, plan.steps(), &commit).map_err(|error| refused(&error.into()))?;
-    call.stage("changing the files")?;
-    let outcome = prepared.commit().map_err(|error| refused(&error.into()))?;
-    let report = Report::committed(plan, notes, outcome);
+    let parse = &place.options.parse;
+    // What decides the root is known from the patch alone; one that cannot be parsed says so below.
+    let root = Patch::parse_with(input.patch.as_bytes(), parse).ok();
+    let root = root.as_ref().and_then(first_absolute).unwrap_or_default();
+    let workspace = place.open(root)?;
+    let plan = PlanOptions::default().policy(place.options.policy.clone()).expectations(expectations(&input.expect)?);
+    let options = ApplyOptions::default()
+        .parse(parse.clone())
+        .plan(plan)
+        .commit(CommitOptions::default().wait(call.left(LOCK)))
+        .keep_undo(place.options.keep_undo)
+        .cancel(call.cancel())
+        .check(check);
+    call.stage(if check { "checking the patch" } else { "applying the patch" })?;
+    let report = options.apply(&workspace, input.patch.as_bytes()).map_err(|error| refused(&error))?;
     let mut answer = Answer::done(report.text()).with_json(&report.json());
+    if check {
+        let diff = diff(&report);
+        answer = answer.note(&diff).with("diff", diff);
+    }
     for warning in report.warnings() {
         answer = answer.note(&format!("warning: {warning}\n"));
     }
