@@ -10,7 +10,8 @@ use super::{Place, Tool, input};
 use crate::mcp::answer::Answer;
 use crate::mcp::call::Call;
 use crate::{
-    ApplyError, ApplyOptions, CommitOptions, DiffOptions, Digest, Expectations, OpKind, Patch, PlanOptions, Report,
+    ApplyError, ApplyOptions, CommitError, CommitErrorKind, CommitOptions, DiffOptions, Digest, DiskState,
+    Expectations, OpKind, Patch, PlanOptions, Report,
 };
 
 /// How long a patch waits for other writers of the tree.
@@ -95,7 +96,13 @@ fn run(input: Input, place: &Place<'_>, call: &Call, check: bool) -> Result<Answ
         .cancel(call.cancel())
         .check(check);
     call.stage(if check { "checking the patch" } else { "applying the patch" })?;
-    let report = options.apply(&workspace, input.patch.as_bytes()).map_err(|error| refused(&error))?;
+    let report = loop {
+        match options.apply(&workspace, input.patch.as_bytes()) {
+            // Another writer came first while this patch was planned: it is planned anew on what they left.
+            Err(ApplyError::Commit(error)) if overtaken(&error) => call.stage("applying the patch, again")?,
+            done => break done.map_err(|error| refused(&error))?,
+        }
+    };
     let mut answer = Answer::done(report.text()).with_json(&report.json());
     if check {
         let diff = diff(&report);
@@ -105,6 +112,11 @@ fn run(input: Input, place: &Place<'_>, call: &Call, check: bool) -> Result<Answ
         answer = answer.note(&format!("warning: {warning}\n"));
     }
     Ok(place.placed(answer, &workspace))
+}
+
+/// Whether files changed between planning and locking. What the caller expects of them is asked anew by the next try.
+fn overtaken(error: &CommitError) -> bool {
+    matches!((error.kind(), error.state()), (CommitErrorKind::Stale(_), DiskState::Untouched))
 }
 
 fn refused(error: &ApplyError) -> Answer {
