@@ -1,15 +1,19 @@
 //! The whole road in one place: bytes → parse → plan → prepare → commit → report.
 
+mod live;
+
 use std::io::Read;
 
 use crate::commit::{self, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState};
 use crate::diagnose::{Baseline, ChangedFile, Diagnose, DiagnoseOptions};
 use crate::limits::CancelToken;
-use crate::patch::{ParseError, ParseOptions, Patch, ReadError};
+use crate::patch::{Call, Note, ParseError, ParseOptions, Patch, ReadError};
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::report::{self, Report};
 use crate::undo;
 use crate::workspace::Workspace;
+
+pub use live::{LiveApply, LiveFiles};
 
 /// How a patch is applied: the options of each stage. Costs nothing by itself.
 #[derive(Clone, Debug, Default)]
@@ -64,11 +68,26 @@ impl ApplyOptions {
         self.run(workspace, Patch::read(patch, &self.parse)?)
     }
 
-    fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
+    /// As [`ApplyOptions::apply`], with a patch that was read or made before.
+    ///
+    /// # Errors
+    /// As [`ApplyOptions::apply`].
+    pub fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
         let resumed = self.resume(workspace)?;
         let notes = std::mem::take(&mut patch.notes);
         self.go_on()?;
         let plan = Plan::new(patch, workspace, &self.plan)?;
+        self.conclude(workspace, plan, notes, resumed)
+    }
+
+    /// From the plan to the report.
+    fn conclude(
+        &self,
+        workspace: &Workspace,
+        plan: Plan,
+        notes: Vec<Note>,
+        resumed: Vec<CommitNote>,
+    ) -> Result<Report, ApplyError> {
         let checks = self.diagnose.as_ref().map(|options| {
             let changes = ChangedFile::from_steps(plan.steps());
             (Diagnose::new(workspace, options.clone()), changes)
@@ -94,8 +113,12 @@ impl ApplyOptions {
         if self.cancel.is_cancelled() { Err(ApplyError::Cancelled) } else { Ok(()) }
     }
 
-    /// A patch is planned on a tree that is whole: what an interrupted commit left is brought back first.
-    fn resume(&self, workspace: &Workspace) -> Result<Vec<CommitNote>, CommitError> {
+    /// Brings back what an interrupted commit left, so that a patch is planned on a tree that is whole; a check only refuses
+    /// to go on. [`ApplyOptions::run`] does it by itself; before a [`LiveApply`] it is the caller's to do.
+    ///
+    /// # Errors
+    /// [`CommitError`] says what could not be brought back, or who holds the lock.
+    pub fn resume(&self, workspace: &Workspace) -> Result<Vec<CommitNote>, CommitError> {
         if self.check {
             return commit::refuse_unfinished(workspace, &self.commit).map(|()| Vec::new());
         }
@@ -191,6 +214,13 @@ impl ApplyError {
             ApplyError::Cancelled => self.to_string(),
             ApplyError::Commit(error) => error.to_string(),
         }
+    }
+
+    /// The answers to the calls that the operations came in, as [`Report::call_outputs`] gives them after success.
+    #[must_use]
+    pub fn call_outputs(&self, calls: &[Call]) -> String {
+        let failures = if let ApplyError::Plan(error) = self { &error.failures[..] } else { &[] };
+        report::failed_calls(calls, failures, &self.explain())
     }
 
     /// The error as one JSON object, in the form of [`Report::json`].

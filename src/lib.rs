@@ -67,6 +67,7 @@ mod policy;
 mod process;
 mod read;
 mod report;
+mod schema;
 mod search;
 mod text;
 mod undo;
@@ -77,7 +78,7 @@ mod workspace;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use apply::{AfterError, ApplyError, ApplyOptions};
+pub use apply::{AfterError, ApplyError, ApplyOptions, LiveApply, LiveFiles};
 pub use commit::{
     Change as StaleChange, CommitError, CommitErrorKind, CommitNote, CommitOptions, Direction, DiskState, Durability,
     Holder, Leftover, LeftoverKind, Outcome, Prepared, RecoverOptions, Recovered, RecoveryReport, prepare, recover,
@@ -88,19 +89,22 @@ pub use diagnose::{
 pub use limits::{CancelToken, Deadline};
 pub use matching::{Found, seek_sequence};
 pub use patch::{
-    Action, Event, FileOp, Format, Hunk, Note, NoteKind, OpKind, ParseError, ParseOptions, Parser, Patch, ReadError,
-    Row, Rows, Sign, WriteError,
+    Action, Call, Count, Event, FileOp, Format, Hunk, Note, NoteKind, OpHead, OpKind, ParseError, ParseOptions, Parser,
+    Patch, ReadError, Row, Rows, Sign, TextEdit, WriteError,
 };
+#[cfg(feature = "shell")]
+pub use patch::{Detected, Invocation};
 pub use path::{PathError, RelPath};
 pub use plan::{
-    After, Before, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange, FoundAt,
-    GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, Placed, PlacedNote, Plan, PlanError, PlanOptions,
-    Stale, Step, UpdateError, Updated, update,
+    After, Before, BetweenError, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange,
+    FoundAt, GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, Placed, PlacedNote, Plan, PlanError,
+    PlanOptions, Stale, Step, Unsayable, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
 pub use process::{End as ProgramEnd, Output as ProgramOutput, PASSED_ON, ProcessError, Program};
 pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
-pub use report::{DiffOptions, Report};
+pub use report::{DiffOptions, LiveEvent, Report};
+pub use schema::{Audience, PatchTool};
 pub use search::{
     Answer, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Sort,
     Syntax, Total,

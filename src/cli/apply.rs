@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::args::{self, AmbiguousArg, DurabilityArg, Profile, ReadArg, TierArg};
+use crate::cli::args::{self, AmbiguousArg, DurabilityArg, FormatArg, Profile, ReadArg, TierArg};
 use crate::cli::undo_file::UndoFile;
-use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, output};
+use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, input, output, stream};
 use crate::{
-    After, AfterError, ApplyError, ApplyOptions, Checks, CommitOptions, DiagnoseOptions, Diagnosis, DiffOptions,
-    Expectations, ParseOptions, PlanOptions, RelPath, Report, Workspace,
+    After, AfterError, ApplyError, ApplyOptions, Call, Checks, CommitOptions, DiagnoseOptions, Diagnosis, DiffOptions,
+    Expectations, ParseOptions, PlanOptions, ReadError, RelPath, Report, Workspace,
 };
 
 pub(super) const ABOUT: &str = "Applies a patch to the files below the current directory: all of it, or nothing at all";
@@ -54,9 +54,22 @@ pub(super) struct Args {
     #[arg(long)]
     diff: bool,
 
+    /// Plan the patch while it is being written: print one JSON object a line for each hunk as soon as its place is known,
+    /// and the report as the last one
+    #[arg(long)]
+    stream: bool,
+
     /// The preset of rules
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
+
+    /// The language of the patch [default: whichever it turns out to be]
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+
+    /// Leading directories to take off the names in a unified diff [default: as many as make old and new name equal]
+    #[arg(long, short = 'p', value_name = "N")]
+    strip: Option<usize>,
 
     /// The loosest comparison of lines allowed [default: unicode]
     #[arg(long, value_enum, value_name = "TIER")]
@@ -120,6 +133,12 @@ enum Stop {
     Apply(ApplyError),
 }
 
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Stop::Apply(error.into())
+    }
+}
+
 impl From<ApplyError> for Stop {
     fn from(error: ApplyError) -> Self {
         Stop::Apply(error)
@@ -131,18 +150,27 @@ fn go(args: &Args) -> Result<u8, Stop> {
     let root = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let workspace = Workspace::open(&root)
         .map_err(|error| Stop::Usage(format!("the root `{}` cannot be opened: {error}", root.display())))?;
+    if args.stream {
+        return Ok(stream::run(&workspace, &options, input::reader(args.patch.as_deref()), |error| code(error)));
+    }
+    let mut patch = input::patch(args.patch.as_deref(), &parse_options(args))?;
+    let calls = std::mem::take(&mut patch.calls);
     let undo_file = args.undo_file.as_deref().filter(|_| !args.check);
     let undo_file = undo_file.map(UndoFile::open).transpose().map_err(Stop::Usage)?;
-    let report = match apply(args, &options, &workspace) {
-        Ok(report) => report,
-        Err(error) => {
-            undo_file.into_iter().for_each(UndoFile::discard);
-            return Err(error.into());
+    let done = options.run(&workspace, patch);
+    match (undo_file, &done) {
+        (Some(file), Ok(report)) => {
+            if let Err(error) = file.write(&report.undo_patch()) {
+                output::err(&format!("the patch is applied, but the undo file could not be written: {error}\n"));
+            }
         }
-    };
-    if let Some(Err(error)) = undo_file.map(|file| file.write(&report.undo_patch())) {
-        output::err(&format!("the patch is applied, but the undo file could not be written: {error}\n"));
+        (Some(file), Err(_)) => file.discard(),
+        (None, _) => {}
     }
+    if !calls.is_empty() {
+        return Ok(answer(&calls, &done));
+    }
+    let report = done?;
     // The files are as the patch wants them: a report that cannot be written does not make that a failure.
     if let Err(error) = print(args, &report) {
         output::err(&format!("the patch is applied, but the report could not be written: {error}\n"));
@@ -150,17 +178,23 @@ fn go(args: &Args) -> Result<u8, Stop> {
     Ok(DONE)
 }
 
-fn apply(args: &Args, options: &ApplyOptions, workspace: &Workspace) -> Result<Report, ApplyError> {
-    match &args.patch {
-        Some(text) => options.apply(workspace, text.as_encoded_bytes()),
-        None => {
-            let stdin = io::stdin().lock();
-            if stdin.is_terminal() {
-                output::err("reading the patch from the terminal; end it with Ctrl-D\n");
-            }
-            options.apply_from(workspace, stdin)
-        }
-    }
+fn parse_options(args: &Args) -> ParseOptions {
+    let parse = match args.profile {
+        Profile::Default => ParseOptions::default(),
+        Profile::Codex => ParseOptions::codex(),
+    };
+    parse.format(args.format.into()).strip(args.strip)
+}
+
+/// Prints the answers to the calls of a model that the operations came in.
+fn answer(calls: &[Call], done: &Result<Report, ApplyError>) -> u8 {
+    let (text, code) = match done {
+        Ok(report) => (report.call_outputs(calls), DONE),
+        Err(error) => (error.call_outputs(calls), code(error)),
+    };
+    // What cannot be written is told by the exit code alone.
+    let _unheard = output::out(text.as_bytes());
+    code
 }
 
 fn options(args: &Args) -> Result<ApplyOptions, Stop> {
@@ -178,16 +212,12 @@ fn options(args: &Args) -> Result<ApplyOptions, Stop> {
             .digest(&read.path, read.digest)
             .map_err(|error| Stop::Usage(format!("--read `{}`: {error}", read.path)))?;
     }
-    let parse = match args.profile {
-        Profile::Default => ParseOptions::default(),
-        Profile::Codex => ParseOptions::codex(),
-    };
     let mut commit = CommitOptions::default().durability(args.durability.into());
     if let Some(wait) = args.wait {
         commit = commit.wait(wait);
     }
     let options = ApplyOptions::default()
-        .parse(parse)
+        .parse(parse_options(args))
         .plan(PlanOptions::default().policy(policy).expectations(expect))
         .commit(commit)
         .keep_undo(args.keep_undo)
@@ -242,6 +272,10 @@ fn refuse(args: &Args, error: &ApplyError) -> u8 {
     } else {
         output::err(&format!("error: {}\n", error.explain().trim_end()));
     }
+    code(error)
+}
+
+fn code(error: &ApplyError) -> u8 {
     match error.state() {
         AfterError::Refused => REFUSED,
         AfterError::RolledBack => ROLLED_BACK,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::{Ambiguity, Digest, Durability, Policy, Tier, Workspace};
+use crate::{Ambiguity, Digest, Durability, Format, Policy, Tier, Workspace};
 
 /// `--profile`: the preset of rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -23,6 +23,46 @@ impl Profile {
             Profile::Codex => Policy::codex(),
         }
     }
+}
+
+/// `--format`: the language of the patch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum FormatArg {
+    /// Whichever it turns out to be
+    #[default]
+    Auto,
+    /// `*** Begin Patch` … `*** End Patch`
+    Envelope,
+    /// Unified diffs, of git too
+    #[value(alias = "diff", alias = "git")]
+    Unified,
+    /// SEARCH/REPLACE blocks
+    Blocks,
+    /// JSON: edits by quoted text, whole files, file operations with headerless diffs
+    #[value(alias = "json")]
+    Edits,
+}
+
+impl From<FormatArg> for Format {
+    fn from(arg: FormatArg) -> Format {
+        match arg {
+            FormatArg::Auto => Format::Auto,
+            FormatArg::Envelope => Format::Envelope,
+            FormatArg::Unified => Format::Unified,
+            FormatArg::Blocks => Format::Blocks,
+            FormatArg::Edits => Format::Edits,
+        }
+    }
+}
+
+/// A language that patches are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum TargetArg {
+    /// `*** Begin Patch` … `*** End Patch`
+    Envelope,
+    /// A git diff
+    #[value(alias = "diff", alias = "git")]
+    Unified,
 }
 
 /// `--tier`: the loosest comparison allowed.

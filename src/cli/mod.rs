@@ -4,16 +4,21 @@
 mod agent;
 mod apply;
 mod args;
+mod convert;
+mod diff;
 mod doctor;
 mod generate;
 mod glob;
 mod init;
+mod input;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
 mod read;
 mod recover;
+mod schema;
 mod search;
+mod stream;
 mod undo;
 mod undo_file;
 
@@ -61,6 +66,12 @@ enum Command {
     /// Bring back what a process that died in the middle of a patch has left
     #[command(after_help = recover::HELP)]
     Recover(recover::Args),
+    #[command(about = convert::ABOUT, after_help = convert::HELP)]
+    Convert(convert::Args),
+    #[command(about = diff::ABOUT, after_help = diff::HELP)]
+    Diff(diff::Args),
+    #[command(about = schema::ABOUT, after_help = schema::HELP)]
+    Schema(schema::Args),
     #[command(about = doctor::ABOUT, after_help = doctor::HELP)]
     Doctor(doctor::Args),
     #[command(about = init::ABOUT)]
@@ -101,6 +112,9 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
         Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
         Ok(Restitch { command: Command::Undo(args) }) => undo::run(&args),
         Ok(Restitch { command: Command::Recover(args) }) => recover::run(&args),
+        Ok(Restitch { command: Command::Convert(args) }) => convert::run(&args),
+        Ok(Restitch { command: Command::Diff(args) }) => diff::run(&args),
+        Ok(Restitch { command: Command::Schema(args) }) => schema::run(&args),
         Ok(Restitch { command: Command::Doctor(args) }) => doctor::run(&args),
         Ok(Restitch { command: Command::Init(args) }) => init::run(&args),
         Ok(Restitch { command: Command::Completions(args) }) => generate::completions(&args),

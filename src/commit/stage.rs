@@ -17,6 +17,9 @@ use crate::workspace::ops::{self, Answer, Errno, Kind};
 /// How many stretches one call may write, on every system.
 const MOST_STRETCHES: usize = 1024;
 
+/// The bits that a mode as git writes it has for its kind of file.
+const FILE_TYPE: u32 = 0o170_000;
+
 /// What a staged file holds.
 enum Filling<'s> {
     New(&'s NewContent),
@@ -168,7 +171,9 @@ impl<'w> Transaction<'w> {
         if let Some((bits, now)) = bits {
             // Without its owner a file must not act with anyone's rights.
             let bits = if owner == Owner::Lost { bits & 0o777 } else { bits };
-            if owner != Owner::Same || now.mode & 0o7777 != bits {
+            // A new file whose mode is as git writes it got its bits when it was made, less the umask's.
+            let made = wanted.like.is_none() && wanted.mode.is_some_and(|mode| mode & FILE_TYPE != 0);
+            if !made && (owner != Owner::Same || now.mode & 0o7777 != bits) {
                 ops::set_mode(file, bits)?;
             }
         }

@@ -2,11 +2,31 @@
 //!
 //! A client of the crate's public API; nothing outside this module knows it exists. Async code lives only here.
 
+mod agent;
+mod answer;
+pub mod approval;
+mod changes;
+pub mod compaction;
 pub mod credentials;
+pub mod limits;
 pub mod manifest;
 pub mod model;
 pub mod prompt;
+pub mod repeats;
+mod run;
+pub mod session;
 pub mod skills;
+#[cfg(test)]
+mod testkit;
+pub mod tools;
+mod turn;
+mod watch;
+
+pub use agent::{Agent, TurnOptions};
+pub use answer::{Answer, AnswerError};
+pub use changes::{ChangesError, changes, diff, undo};
+pub use run::{Ended, RunError, Session};
+pub use watch::{Live, Unwatched, Watch};
 
 // The guide's example is compiled and run with the documentation's tests.
 #[cfg(doctest)]

@@ -26,6 +26,8 @@ pub(crate) struct Query<'q> {
     pub(crate) number: Option<usize>,
     /// Whether it comes from a real unified diff.
     pub(crate) unified: bool,
+    /// Whether the cursor says nothing about it.
+    pub(crate) anywhere: bool,
     /// Whether it belongs at the end of the file.
     pub(crate) at_end: bool,
 }
@@ -167,7 +169,11 @@ impl<'a> Placer<'a> {
             _ => None,
         };
         let lows = [self.cursor, 0];
-        let lows = if self.out_of_order && self.cursor > 0 { &lows[..] } else { &lows[..1] };
+        let lows = match (query.anywhere, self.out_of_order && self.cursor > 0) {
+            (true, _) => &lows[1..],
+            (false, true) => &lows[..],
+            (false, false) => &lows[..1],
+        };
         for &low in lows {
             let tries = [(false, Some(&mut whole)), (true, short.as_mut())];
             for (is_short, pattern) in tries.into_iter().filter_map(|(short, pattern)| Some((short, pattern?))) {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::{FileOp, Hunk, Note, NoteKind, OpKind, Patch};
+use super::{Call, FileOp, Hunk, Note, NoteKind, OpKind, Patch};
 
 /// Buffers up to this size are copied out at their exact size and used again; larger ones are handed over and shrunk.
 const COPIED: usize = 64 * 1024;
@@ -25,10 +25,12 @@ pub enum Event<'a> {
         /// What kind of operation it is.
         action: Action,
     },
-    /// A hunk of an Update is complete; no later byte can change it.
+    /// A hunk is complete; no later byte can change it.
     Hunk {
         /// The number of its operation, from 0.
         op: usize,
+        /// What is known of its operation: all but further hunks.
+        head: OpHead<'a>,
         /// Its number in the operation, from 0.
         index: usize,
         /// The hunk.
@@ -43,6 +45,56 @@ pub enum Event<'a> {
     },
 }
 
+/// An operation without its hunks, of which more may follow.
+#[derive(Clone, Copy)]
+pub struct OpHead<'a>(pub(crate) &'a FileOp);
+
+impl<'a> OpHead<'a> {
+    /// Line of the patch text where the operation begins.
+    #[must_use]
+    pub fn line(self) -> u64 {
+        self.0.line
+    }
+
+    /// The path as written.
+    #[must_use]
+    pub fn path(self) -> &'a [u8] {
+        &self.0.path
+    }
+
+    /// The new path of a file that moves, or the path of the copy.
+    #[must_use]
+    pub fn to(self) -> Option<&'a [u8]> {
+        match &self.0.kind {
+            OpKind::Update { move_to, .. } => move_to.as_deref(),
+            OpKind::Copy { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+
+    /// What kind of operation it is.
+    #[must_use]
+    pub fn action(self) -> Action {
+        self.0.kind.action()
+    }
+}
+
+impl PartialEq for OpHead<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.line(), self.path(), self.to(), self.action()) == (other.line(), other.path(), other.to(), other.action())
+    }
+}
+
+impl Eq for OpHead<'_> {}
+
+impl std::fmt::Debug for OpHead<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_struct("OpHead");
+        out.field("line", &self.line()).field("path", &self.path()).field("to", &self.to());
+        out.field("action", &self.action()).finish()
+    }
+}
+
 /// The kind of an operation, as its header says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -52,6 +104,10 @@ pub enum Action {
     Delete,
     /// Edits a file, moves it, or both.
     Update,
+    /// Copies a file.
+    Copy,
+    /// Gives a file a content, whether it is there or not.
+    Write,
 }
 
 /// How far the telling has come.
@@ -81,12 +137,17 @@ pub(super) struct Draft {
     notes: Vec<Note>,
     notes_left_out: u64,
     pub(super) environment_id: Option<String>,
+    pub(super) calls: Vec<Call>,
 }
 
 impl Draft {
     pub(super) fn note(&mut self, line: u64, kind: NoteKind) {
-        if self.notes.len() < Patch::MAX_NOTES {
-            self.notes.push(Note { line, kind });
+        if let Some(last) = self.notes.last_mut().filter(|last| kind.runs() && last.kind == kind)
+            && last.line + last.lines == line
+        {
+            last.lines += 1;
+        } else if self.notes.len() < Patch::MAX_NOTES {
+            self.notes.push(Note { line, lines: 1, kind });
         } else {
             self.notes_left_out += 1;
         }
@@ -104,21 +165,34 @@ impl Draft {
 
     /// Opens an operation. The one before must be closed.
     pub(super) fn open(&mut self, line: u64, path: &[u8], action: Action) {
-        debug_assert!(self.open_op().is_none(), "BUG: one operation is open at a time");
         let kind = match action {
             Action::Add => OpKind::Add { content: Vec::new() },
-            Action::Delete => OpKind::Delete,
+            Action::Delete => OpKind::Delete { hunks: Vec::new() },
             Action::Update => OpKind::Update { move_to: None, hunks: Vec::new() },
+            Action::Copy => OpKind::Copy { to: Vec::new(), hunks: Vec::new() },
+            Action::Write => OpKind::Write { content: Vec::new() },
         };
-        self.ops.push_back(FileOp { line, path: path.to_vec(), kind });
+        self.open_as(FileOp::new(line, path, kind));
     }
 
-    /// Puts the hunk that is being filled into the open Update and starts an empty one.
+    /// Opens an operation that is partly known. The one before must be closed.
+    pub(super) fn open_as(&mut self, op: FileOp) {
+        debug_assert!(self.open_op().is_none(), "BUG: one operation is open at a time");
+        self.ops.push_back(op);
+    }
+
+    /// Puts in an operation that is complete.
+    pub(super) fn push(&mut self, op: FileOp) {
+        self.open_as(op);
+        self.complete += 1;
+    }
+
+    /// Puts the hunk that is being filled into the open operation and starts an empty one.
     pub(super) fn finish_hunk(&mut self) {
         let body = settle(&mut self.hunk.body);
         let buffer = std::mem::take(&mut self.hunk.body);
         let hunk = std::mem::replace(&mut self.hunk, Hunk { body: buffer, ..Hunk::default() });
-        if let Some(FileOp { kind: OpKind::Update { hunks, .. }, .. }) = self.open_op() {
+        if let Some(hunks) = self.open_op().and_then(|op| op.kind.hunks_mut()) {
             hunks.push(Hunk { body, ..hunk });
         }
     }
@@ -128,9 +202,12 @@ impl Draft {
         let content = settle(&mut self.content);
         let Some(op) = self.open_op() else { return };
         match &mut op.kind {
-            OpKind::Add { content: place } => *place = content,
-            OpKind::Update { hunks, .. } => hunks.shrink_to_fit(),
-            OpKind::Delete => {}
+            OpKind::Add { content: place } | OpKind::Append { content: place } => *place = content,
+            kind => {
+                if let Some(hunks) = kind.hunks_mut() {
+                    hunks.shrink_to_fit();
+                }
+            }
         }
         self.complete += 1;
     }
@@ -138,8 +215,7 @@ impl Draft {
     /// Whether [`Draft::next_event`] has something to tell.
     pub(super) fn has_event(&self) -> bool {
         self.ops.get(self.told.done).is_some_and(|op| {
-            let hunks = if let OpKind::Update { hunks, .. } = &op.kind { hunks.len() } else { 0 };
-            !self.told.opened || self.told.hunks < hunks || self.told.done < self.complete
+            !self.told.opened || self.told.hunks < op.kind.hunks().len() || self.told.done < self.complete
         })
     }
 
@@ -151,11 +227,9 @@ impl Draft {
             self.told.opened = true;
             return Some(Event::Opened { op, line: file.line, path: &file.path, action: file.kind.action() });
         }
-        if let OpKind::Update { hunks, .. } = &file.kind
-            && let Some(hunk) = hunks.get(self.told.hunks)
-        {
+        if let Some(hunk) = file.kind.hunks().get(self.told.hunks) {
             self.told.hunks += 1;
-            return Some(Event::Hunk { op, index: self.told.hunks - 1, hunk });
+            return Some(Event::Hunk { op, head: OpHead(file), index: self.told.hunks - 1, hunk });
         }
         if at < self.complete {
             self.told = Told { done: at + 1, ..Told::default() };
@@ -179,6 +253,7 @@ impl Draft {
             notes: self.notes,
             notes_left_out: self.notes_left_out,
             environment_id: self.environment_id,
+            calls: self.calls,
         }
     }
 }

@@ -16,8 +16,9 @@
 
 use bstr::ByteSlice as _;
 
+use super::detect::begins_json;
 use super::draft::{Action, Draft};
-use super::error::{Kind, ParseError, quote};
+use super::error::{ParseError, quote};
 use super::lines::{Line, Place};
 use super::marker::{
     BEGIN, END, END_OF_FILE, ENVIRONMENT_ID, MOVE_TO, ends_in_end, header, may_end_in_end, with_stars,
@@ -25,8 +26,12 @@ use super::marker::{
 use super::wrapper::Wrappers;
 use super::{NoteKind, OpKind};
 
+mod error;
+mod headerless;
 mod update;
 
+pub(super) use error::Kind;
+pub(super) use headerless::Headerless;
 use update::finish_hunk;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -72,6 +77,8 @@ struct Held {
 #[derive(Debug)]
 pub(super) struct Envelope {
     repeated_add: bool,
+    /// The text is the body of one operation.
+    headerless: bool,
     state: State,
     wrappers: Wrappers,
     /// Bare blank lines of an Add that are content if a line with `+` follows.
@@ -88,6 +95,7 @@ impl Envelope {
     pub(super) fn new(repeated_add: bool) -> Self {
         Envelope {
             repeated_add,
+            headerless: false,
             state: State::Start,
             wrappers: Wrappers::default(),
             blanks: 0,
@@ -194,7 +202,11 @@ impl Envelope {
 
     /// A header of an operation or End: takes the line if it is one. `trimmed` is the line as it may be compared here.
     fn section(&mut self, draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Result<bool, ParseError> {
-        if with_stars(trimmed, END).is_some() {
+        let ends = with_stars(trimmed, END).is_some();
+        if self.headerless && (ends || header(trimmed).is_some()) {
+            return Err(ParseError::at(Kind::HeaderInDiff, line));
+        }
+        if ends {
             self.end(draft, line)?;
             return Ok(true);
         }
@@ -212,7 +224,7 @@ impl Envelope {
         self.state = match action {
             Action::Add => State::Add,
             Action::Delete => State::Delete,
-            Action::Update => State::Update,
+            Action::Update | Action::Copy | Action::Write => State::Update,
         };
         Ok(true)
     }
@@ -399,14 +411,7 @@ fn note_header(draft: &mut Draft, line: Line<'_>, rest: &[u8]) {
 
 /// Whether a line looks like the beginning of a JSON value that holds a patch.
 fn is_json(trimmed: &[u8]) -> bool {
-    let Some((first, rest)) = trimmed.split_first() else { return false };
-    let next = rest.trim_start().first();
-    match first {
-        b'{' => matches!(next, None | Some(b'"')),
-        b'[' => matches!(next, None | Some(b'"' | b'{')),
-        b'"' => rest.starts_with(BEGIN),
-        _ => false,
-    }
+    begins_json(trimmed) || trimmed.strip_prefix(b"\"").is_some_and(|rest| rest.starts_with(BEGIN))
 }
 
 /// The path of the open operation, for a message.

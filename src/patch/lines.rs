@@ -52,7 +52,7 @@ impl<'a> Line<'a> {
 pub(super) struct Place {
     pub(super) number: u64,
     pub(super) span: Range<u64>,
-    /// Its first bytes, at most [`EXCERPT`].
+    /// Its first bytes, one more than [`EXCERPT`] at most, so that it can be seen that it goes on.
     pub(super) excerpt: Vec<u8>,
 }
 
@@ -61,7 +61,21 @@ impl Place {
         self.number = line.number;
         self.span = line.start..line.start + line.text.len() as u64;
         self.excerpt.clear();
-        self.excerpt.extend_from_slice(&line.text[..line.text.len().min(EXCERPT)]);
+        self.excerpt.extend_from_slice(&line.text[..line.text.len().min(EXCERPT + 1)]);
+    }
+}
+
+impl Place {
+    /// Remembers the whole line, with its ending.
+    pub(super) fn whole(line: Line<'_>) -> Self {
+        let mut place = Place::from(line);
+        place.excerpt = line.raw.to_vec();
+        place
+    }
+
+    /// The line that [`Place::whole`] remembers.
+    pub(super) fn line(&self) -> Line<'_> {
+        Line::new(self.number, self.span.start, &self.excerpt)
     }
 }
 

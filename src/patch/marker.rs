@@ -56,18 +56,18 @@ pub(super) struct Unified<'a> {
 
 /// Reads what follows the first `@@` as `-a,b +c,d @@ hint`. A number too large to hold counts as the largest.
 pub(super) fn unified(text: &[u8]) -> Option<Unified<'_>> {
-    let (old_line, rest) = range(text.trim().strip_prefix(b"-")?)?;
-    let (_, rest) = range(rest.strip_prefix(b" +")?)?;
+    let (old_line, _, rest) = range(text.trim().strip_prefix(b"-")?)?;
+    let (_, _, rest) = range(rest.strip_prefix(b" +")?)?;
     let hint = rest.strip_prefix(b" @@")?.trim();
     Some(Unified { old_line, hint: (!hint.is_empty()).then_some(hint) })
 }
 
-/// `a` or `a,b`: the number and what follows.
-fn range(text: &[u8]) -> Option<(u64, &[u8])> {
+/// `a` or `a,b`: the line, the count (1 where there is none) and what follows.
+pub(super) fn range(text: &[u8]) -> Option<(u64, u64, &[u8])> {
     let (start, rest) = number(text)?;
     match rest.strip_prefix(b",") {
-        Some(rest) => Some((start, number(rest)?.1)),
-        None => Some((start, rest)),
+        Some(rest) => number(rest).map(|(count, rest)| (start, count, rest)),
+        None => Some((start, 1, rest)),
     }
 }
 

@@ -5,19 +5,34 @@
 //! [`Patch::parse`] takes a text that is in memory, [`Patch::read`] one that is still to be read, and [`Parser`] one
 //! that arrives in pieces. All three give the same result for the same bytes.
 
+mod blocks;
+mod detect;
 mod draft;
+mod edits;
 mod envelope;
 mod error;
+#[cfg(feature = "shell")]
+mod invocation;
 mod lines;
 mod marker;
+mod op;
+mod options;
 mod parser;
+mod replacement;
+mod unified;
 mod wrapper;
 mod write;
 
-pub use draft::{Action, Event};
+pub use draft::{Action, Event, OpHead};
+pub use edits::Call;
 pub use error::{ParseError, ReadError};
-pub use parser::{Format, ParseOptions, Parser};
+#[cfg(feature = "shell")]
+pub use invocation::{Detected, Invocation};
+pub use op::{Count, FileOp, OpKind, TextEdit};
+pub use options::{Format, ParseOptions};
+pub use parser::Parser;
 pub use write::WriteError;
+pub(crate) use write::{head as git_head, names as git_names, quoted as git_quoted};
 
 /// A whole patch: operations in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,53 +45,13 @@ pub struct Patch {
     pub notes_left_out: u64,
     /// The value of an `*** Environment ID:` line.
     pub environment_id: Option<String>,
+    /// The calls of a model that operations came in; see [`Format::Edits`].
+    pub calls: Vec<Call>,
 }
 
 impl Patch {
     /// How many notes are kept. A text of a million bare empty lines shall not become a million notes.
     pub const MAX_NOTES: usize = 1000;
-}
-
-/// One operation on one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileOp {
-    /// Line of the patch text (from 1) where the operation begins.
-    pub line: u64,
-    /// The path as written, white space round it trimmed.
-    pub path: Vec<u8>,
-    /// What to do.
-    pub kind: OpKind,
-}
-
-/// What an operation does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OpKind {
-    /// Makes a file with this content.
-    Add {
-        /// The whole content, ready to be written.
-        content: Vec<u8>,
-    },
-    /// Removes a file.
-    Delete,
-    /// Edits a file, moves it, or both.
-    Update {
-        /// The new path as written, if the file moves.
-        move_to: Option<Vec<u8>>,
-        /// The hunks, in order; may be empty for a pure rename.
-        hunks: Vec<Hunk>,
-    },
-}
-
-impl OpKind {
-    /// The kind without its data.
-    #[must_use]
-    pub fn action(&self) -> Action {
-        match self {
-            OpKind::Add { .. } => Action::Add,
-            OpKind::Delete => Action::Delete,
-            OpKind::Update { .. } => Action::Update,
-        }
-    }
 }
 
 /// One hunk: where it goes and its rows.
@@ -97,8 +72,11 @@ pub struct Hunk {
     pub hint: Option<Vec<u8>>,
     /// Whether the hunk belongs at the end of the file (`*** End of File`).
     pub end_of_file: bool,
-    /// Whether the hunk comes from a real unified diff, where the nearest candidate decides.
+    /// Whether the hunk comes from a real unified diff, where the nearest candidate decides and a carriage return at the
+    /// end of a row is the line's.
     pub unified: bool,
+    /// Whether the hunk is looked for in the whole file, whatever the hunks before it: its language has no order.
+    pub anywhere: bool,
     body: Vec<u8>,
     /// Row numbers (from 0) followed by `\ No newline at end of file`.
     no_newline: Vec<u32>,
@@ -142,6 +120,12 @@ pub struct Row<'a> {
 }
 
 impl Hunk {
+    /// A hunk without rows that begins on this line of the patch text.
+    #[must_use]
+    pub fn new(line: u64) -> Self {
+        Hunk { line, first_row_line: line, ..Hunk::default() }
+    }
+
     /// Appends a row. `text` must hold no line feed.
     pub fn push(&mut self, sign: Sign, text: &[u8]) {
         debug_assert!(memchr::memchr(b'\n', text).is_none(), "BUG: a row is one line");
@@ -164,6 +148,18 @@ impl Hunk {
             Sign::Remove => &mut self.removed,
             Sign::Add => &mut self.added,
         } += 1;
+    }
+
+    /// Takes the last row away again. It must not be followed by `\ No newline at end of file`.
+    fn pop(&mut self) {
+        let Some(body) = self.body.strip_suffix(b"\n") else { return };
+        let start = memchr::memrchr(b'\n', body).map_or(0, |at| at + 1);
+        match self.body[start] {
+            b'-' => self.removed -= 1,
+            b'+' => self.added -= 1,
+            _ => self.context -= 1,
+        }
+        self.body.truncate(start);
     }
 
     /// Notes that `\ No newline at end of file` follows the last row pushed. Saying it twice is saying it once.
@@ -251,6 +247,8 @@ impl<'a> Iterator for Rows<'a> {
 pub struct Note {
     /// Line of the patch text (from 1).
     pub line: u64,
+    /// How many lines in a row, that one included.
+    pub lines: u64,
     /// What it was.
     pub kind: NoteKind,
 }
@@ -281,4 +279,19 @@ pub enum NoteKind {
     NoNewline,
     /// A bare empty line taken as empty context, or as nothing.
     BareEmptyLine,
+    /// Text that belongs to no change: a mail's header, a commit's message, prose between blocks.
+    SkippedText,
+    /// The counts in a unified header are not those of the lines below it.
+    WrongCount,
+    /// A header of a unified hunk without line numbers.
+    NoNumbers,
+    /// Lines of a unified diff that all end in CRLF, which was dropped.
+    CarriageReturns,
+}
+
+impl NoteKind {
+    /// Whether several lines of it in a row make one note.
+    fn runs(self) -> bool {
+        matches!(self, NoteKind::BareEmptyLine | NoteKind::SkippedText)
+    }
 }

@@ -2,52 +2,17 @@
 
 use std::io::Read;
 
+use super::blocks::Blocks;
+use super::detect::Undecided;
 use super::draft::Draft;
+use super::edits::Edits;
 use super::envelope::Envelope;
-use super::lines::{Line, Lines};
-use super::{Event, FileOp, ParseError, Patch, ReadError};
+use super::lines::{Line, Lines, Place};
+use super::unified::Unified;
+use super::{Event, FileOp, Format, ParseError, ParseOptions, Patch, ReadError};
 
 /// How much [`Patch::read`] reads at a time.
 const READ: usize = 64 * 1024;
-
-/// The language of a patch text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// `*** Begin Patch` … `*** End Patch`.
-    #[default]
-    Envelope,
-}
-
-/// What the parser may accept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ParseOptions {
-    pub(super) format: Format,
-    pub(super) repeated_add: bool,
-}
-
-impl ParseOptions {
-    /// The options that go with [`Policy::codex`](crate::policy::Policy::codex).
-    #[must_use]
-    pub fn codex() -> Self {
-        ParseOptions::default().repeated_add(true)
-    }
-
-    /// Sets the language of the text. Default: [`Format::Envelope`].
-    #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.format = format;
-        self
-    }
-
-    /// Sets whether an Add without lines may be followed by an Add of the same path, which then replaces the empty file.
-    /// Default: `false`.
-    #[must_use]
-    pub fn repeated_add(mut self, allowed: bool) -> Self {
-        self.repeated_add = allowed;
-        self
-    }
-}
 
 /// A parser that is fed piece by piece.
 ///
@@ -82,21 +47,51 @@ pub struct Parser {
 
 /// One state machine per language; each takes lines and fills the draft.
 #[derive(Debug)]
-enum Machine {
+pub(super) enum Machine {
     Envelope(Envelope),
+    Unified(Box<Unified>),
+    Blocks(Box<Blocks>),
+    Edits(Edits),
+    Undecided(Box<Undecided>),
 }
 
 impl Machine {
-    fn new(options: &ParseOptions) -> Self {
+    pub(super) fn new(options: &ParseOptions) -> Self {
         match options.format {
             Format::Envelope => Machine::Envelope(Envelope::new(options.repeated_add)),
+            Format::Unified => Machine::Unified(Box::new(Unified::new(options.strip))),
+            Format::Blocks => Machine::Blocks(Box::new(Blocks::new())),
+            Format::Edits => Machine::Edits(Edits::default()),
+            Format::Auto => Machine::Undecided(Box::new(Undecided::new(options))),
         }
     }
 
     #[inline]
-    fn line(&mut self, draft: &mut Draft, line: Line<'_>) -> Result<(), ParseError> {
+    pub(super) fn line(&mut self, draft: &mut Draft, line: Line<'_>) -> Result<(), ParseError> {
         match self {
             Machine::Envelope(machine) => machine.line(draft, line),
+            Machine::Unified(machine) => machine.line(draft, line),
+            Machine::Blocks(machine) => machine.line(draft, line),
+            Machine::Edits(machine) => {
+                machine.line(line);
+                Ok(())
+            }
+            Machine::Undecided(machine) => {
+                if let Some(machine) = machine.line(draft, line)? {
+                    *self = machine;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self, draft: &mut Draft, last: Place) -> Result<(), ParseError> {
+        match self {
+            Machine::Envelope(machine) => machine.finish(draft, last),
+            Machine::Unified(machine) => machine.finish(draft, last),
+            Machine::Blocks(machine) => machine.finish(draft, last),
+            Machine::Edits(machine) => machine.finish(draft, last),
+            Machine::Undecided(machine) => machine.finish(draft, last),
         }
     }
 }
@@ -169,9 +164,8 @@ impl Parser {
         self.told = false;
         let (machine, draft) = (&mut self.machine, &mut self.draft);
         let lines = std::mem::take(&mut self.lines);
-        let result = lines.finish(&mut |line| machine.line(draft, line)).and_then(|last| match machine {
-            Machine::Envelope(machine) => machine.finish(draft, last),
-        });
+        let last = lines.finish(&mut |line| machine.line(draft, line));
+        let result = last.and_then(|last| machine.finish(draft, last));
         self.failed = result.err();
     }
 

@@ -1,4 +1,8 @@
-//! A patch back to text, in the `*** Begin Patch` language.
+//! A patch back to text, in the `*** Begin Patch` language; as a git diff in [`git`].
+
+mod git;
+
+pub(crate) use git::{head, names, quoted};
 
 use bstr::ByteSlice as _;
 
@@ -6,10 +10,24 @@ use super::error::quote;
 use super::marker::{ADD, AT, BEGIN, DELETE, END, END_OF_FILE, ENVIRONMENT_ID, MOVE_TO, NO_NEWLINE, UPDATE, unified};
 use super::{FileOp, Hunk, OpKind, Patch};
 
-/// Why a patch cannot be written in the `*** Begin Patch` language.
+/// Why a patch cannot be written in a language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
+    /// Something that the language has no words for.
+    #[error("{what} of `{path}` cannot be said in this language")]
+    Unsaid {
+        /// The path, cut if long.
+        path: String,
+        /// What it is: `a copy`, `a change of mode`, ...
+        what: &'static str,
+    },
+    /// Something that needs the file: line numbers, or what the lines round a change are.
+    #[error("the change of `{path}` cannot be written without the file itself")]
+    NeedsFile {
+        /// The path, cut if long.
+        path: String,
+    },
     /// There is no operation.
     #[error("a patch without operations cannot be written")]
     Empty,
@@ -48,7 +66,8 @@ pub enum WriteError {
 
 impl Patch {
     /// Writes the patch so that [`Patch::parse`] reads the same operations. Line numbers and notes are those of the new
-    /// text, and [`Hunk::unified`] is lost: in this language a tie is not broken by the nearest line.
+    /// text, and [`Hunk::unified`] is lost: in this language a tie is not broken by the nearest line. Lost too are the
+    /// lines that a Delete removes, since it removes whatever there is.
     ///
     /// # Errors
     /// The language cannot say what the patch says; see [`WriteError`].
@@ -78,14 +97,21 @@ fn is_repeated(before: &FileOp, op: &FileOp) -> bool {
     before.path == op.path
         && match (&before.kind, &op.kind) {
             (OpKind::Add { content }, OpKind::Add { .. }) => content.is_empty(),
-            (OpKind::Delete, OpKind::Delete) => true,
+            (OpKind::Delete { .. }, OpKind::Delete { .. }) => true,
             _ => false,
         }
 }
 
 fn operation(out: &mut Vec<u8>, op: &FileOp) -> Result<(), WriteError> {
+    let unsaid = |what| WriteError::Unsaid { path: quote(&op.path), what };
+    if op.executable == Some(true) || (op.executable.is_some() && !matches!(op.kind, OpKind::Add { .. })) {
+        return Err(unsaid("the mode"));
+    }
+    if op.expected.is_some() {
+        return Err(unsaid("the expected content"));
+    }
     match &op.kind {
-        OpKind::Delete => header(out, DELETE, &op.path),
+        OpKind::Delete { .. } => header(out, DELETE, &op.path),
         OpKind::Add { content } => {
             header(out, ADD, &op.path)?;
             if !content.is_empty() && !content.ends_with(b"\n") {
@@ -105,6 +131,10 @@ fn operation(out: &mut Vec<u8>, op: &FileOp) -> Result<(), WriteError> {
                 return Err(WriteError::Nothing { path: quote(&op.path) });
             }
             hunks.iter().try_for_each(|it| hunk(out, it, &op.path))
+        }
+        OpKind::Copy { .. } => Err(unsaid("a copy")),
+        OpKind::Edit { .. } | OpKind::Append { .. } | OpKind::Write { .. } => {
+            Err(WriteError::NeedsFile { path: quote(&op.path) })
         }
     }
 }
@@ -126,8 +156,13 @@ fn hunk(out: &mut Vec<u8>, hunk: &Hunk, path: &[u8]) -> Result<(), WriteError> {
         check(anchor, stands)?;
         line(out, &[AT, b" ", anchor]);
     }
+    // In a real unified diff a CR is half of an ending, which is the file's to choose here.
+    let crlf = hunk.unified && hunk.rows().any(|it| it.text.ends_with(b"\r"));
+    if crlf && !hunk.rows().all(|it| it.text.ends_with(b"\r")) {
+        return Err(WriteError::Unsaid { path: quote(path), what: "a change of line endings" });
+    }
     for it in hunk.rows() {
-        row(out, it.sign.byte(), it.text);
+        row(out, it.sign.byte(), if crlf { &it.text[..it.text.len() - 1] } else { it.text });
         if it.no_newline {
             line(out, &[NO_NEWLINE]);
         }

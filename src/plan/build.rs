@@ -1,19 +1,23 @@
-//! One pass over the operations: each is judged on the tree as those above it left it.
+//! One pass over the operations: each is judged on the tree as those above it left it. Here are paths, batches and
+//! failures; what each operation does is in [`ops`].
 
+mod ops;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::patch::{FileOp, Hunk, OpKind, Patch};
+use crate::patch::{FileOp, OpKind, Patch};
 use crate::path::{PathError, RelPath};
 use crate::plan::error::{Failure, FailureKind, PlanError};
-use crate::plan::expect::Expectations;
-use crate::plan::hunks::{self, UpdateError};
+use crate::plan::expect::{Expectations, Stale};
+use crate::plan::hunks::HunkPlacer;
 use crate::plan::near;
-use crate::plan::overlay::{File, Found, Now, Overlay};
+use crate::plan::overlay::{Found, Now, Overlay};
 use crate::plan::protect::Protected;
-use crate::plan::{Before, Change, FileChange, Plan};
-use crate::policy::{HardLinks, Overwrite, Policy, Symlinks};
-use crate::text::Spliced;
-use crate::workspace::{Source, SourceError};
+use crate::plan::{Before, FileChange, Plan};
+use crate::policy::{HardLinks, Policy, Symlinks};
+use crate::workspace::{Bytes, Digest, Source, SourceError};
+use ops::exists;
 
 /// How a patch is planned. Costs nothing by itself.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +32,11 @@ impl PlanOptions {
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
+    }
+
+    /// The policy, for those who place hunks themselves.
+    pub(crate) fn policy_ref(&self) -> &Policy {
+        &self.policy
     }
 
     /// Sets what the caller read. Each file named costs one hash of its content. Default: nothing.
@@ -62,6 +71,42 @@ pub(crate) struct Planner<'s, S: ?Sized> {
     protected: Protected,
     changes: Vec<FileChange>,
     failures: Vec<Failure>,
+    /// The batch that is on; 0 for none.
+    batch: u32,
+    /// Slots whose file or link the batch must still take away.
+    displaced: BTreeMap<usize, Displaced>,
+    /// The slot that the operation in hand will take its file away from.
+    leaving: Option<usize>,
+    /// Number and line of the operation in hand.
+    current: (usize, u64),
+}
+
+/// What stands where the batch has put something else.
+struct Displaced {
+    /// What is wrong if it stays.
+    failure: Failure,
+    /// The new thing stands at the same path, not below it.
+    covered: bool,
+}
+
+/// A file's content and its hunks, placed as they arrived.
+pub(crate) struct Early<'a> {
+    pub(crate) base: Arc<Bytes>,
+    pub(crate) placer: HunkPlacer<'a>,
+}
+
+/// What every operation says of itself.
+pub(super) struct About<'p> {
+    line: u64,
+    path: &'p [u8],
+    executable: Option<bool>,
+    expected: Option<[u8; 16]>,
+}
+
+impl<'p> About<'p> {
+    fn of(op: &'p FileOp) -> Self {
+        About { line: op.line, path: &op.path, executable: op.executable, expected: op.expected }
+    }
 }
 
 type Step<T = ()> = Result<T, Vec<FailureKind>>;
@@ -79,181 +124,81 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
             failures.push(Failure { op: 0, line: 0, path: String::new(), kind });
             Protected::none()
         });
-        Planner { overlay: Overlay::new(source), options, protected, changes: Vec::new(), failures }
+        Planner {
+            overlay: Overlay::new(source),
+            options,
+            protected,
+            changes: Vec::new(),
+            failures,
+            batch: 0,
+            displaced: BTreeMap::new(),
+            leaving: None,
+            current: (0, 0),
+        }
     }
 
     /// Judges one operation.
     pub(crate) fn op(&mut self, number: usize, op: FileOp) {
-        let FileOp { line, path, kind } = op;
+        self.op_early(number, op, None);
+    }
+
+    /// As [`Planner::op`], with the hunks placed already in the file that [`Planner::peek`] gave.
+    pub(crate) fn op_early(&mut self, number: usize, op: FileOp, early: Option<Early<'_>>) {
+        self.begin(number, &op);
+        let FileOp { line, path, kind, executable, expected, .. } = op;
+        let about = About { line, path: &path, executable, expected };
         let done = match kind {
-            OpKind::Add { content } => self.add(&path, content),
-            OpKind::Delete => self.delete(&path),
-            OpKind::Update { move_to, hunks } => self.update(&path, move_to.as_deref(), &hunks),
+            OpKind::Add { content } => self.add(&about, content),
+            OpKind::Delete { hunks } => self.delete(&about, &hunks, early),
+            OpKind::Update { move_to, hunks } => self.update(&about, move_to.as_deref(), &hunks, early),
+            OpKind::Copy { to, hunks } => self.copy(&about, &to, &hunks, early),
+            OpKind::Edit { edits } => self.edit(&about, &edits),
+            OpKind::Append { content } => self.append(&about, content),
+            OpKind::Write { content } => self.write(&about, content),
         };
         match done {
             Ok(Some(change)) => self.changes.push(change),
             Ok(None) => {}
             Err(kinds) => {
-                let path = String::from_utf8_lossy(&path).into_owned();
-                let failure = |kind| Failure { op: number, line, path: path.clone(), kind };
-                self.failures.extend(kinds.into_iter().map(failure));
+                let failures = kinds.into_iter().map(|kind| self.failure(&path, kind)).collect::<Vec<_>>();
+                self.failures.extend(failures);
             }
         }
     }
 
+    /// Begins an operation, and its batch if it is the first of one.
+    fn begin(&mut self, number: usize, op: &FileOp) {
+        if op.batch != self.batch {
+            self.end_batch();
+            self.batch = op.batch;
+            self.overlay.begin_batch(op.batch != 0);
+        }
+        self.current = (number, op.line);
+    }
+
+    /// Ends the batch: what it has put where something else stands must have been taken away by now.
+    fn end_batch(&mut self) {
+        let left = std::mem::take(&mut self.displaced);
+        self.failures.extend(left.into_values().map(|displaced| displaced.failure));
+    }
+
     /// The plan, or all failures.
-    pub(crate) fn finish(self) -> Result<Plan, PlanError> {
+    pub(crate) fn finish(mut self) -> Result<Plan, PlanError> {
+        self.end_batch();
         if !self.failures.is_empty() {
+            self.failures.sort_by_key(|failure| failure.op);
             return Err(PlanError { failures: self.failures });
         }
         Ok(Plan { steps: self.overlay.into_steps(), changes: self.changes })
     }
 
+    /// The failures so far.
+    pub(crate) fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
     fn policy(&self) -> &'s Policy {
         &self.options.policy
-    }
-
-    fn add(&mut self, path: &[u8], content: Vec<u8>) -> Step<Option<FileChange>> {
-        let lines = count_lines(&content);
-        let Some(slot) = self.locate(path, Wanted::New)? else { return Ok(None) };
-        let allow = self.policy().overwrite == Overwrite::Allow;
-        let (slot, file) = match &self.overlay.slot(slot).now {
-            Now::Absent => {
-                let stood = self.overlay.slot(slot);
-                let like = stood.deleted.then(|| stood.path.clone());
-                (slot, File { origin: None, like, mode: None, base: Arc::default(), spliced: None })
-            }
-            Now::File(file) if file.len() == 0 || allow => (slot, file.clone()),
-            Now::File(_) => return Err(exists("a file that is not empty").into()),
-            Now::Link { .. } => self.empty_file_behind(slot)?,
-        };
-        self.writable(slot)?;
-        self.expected(slot)?;
-        let file = File { spliced: Some(Spliced::from_fresh(content)), ..file };
-        self.overlay.put(slot, Now::File(file));
-        Ok(Some(FileChange { added: lines, ..FileChange::new(Change::Add, path) }))
-    }
-
-    /// The file a link leads to, if an Add may write through it: it must be there and be empty.
-    fn empty_file_behind(&mut self, link: usize) -> Step<(usize, File)> {
-        match self.overlay.follow(link)? {
-            Found::Slot(slot) => match &self.overlay.slot(slot).now {
-                Now::File(file) if file.len() == 0 => Ok((slot, file.clone())),
-                Now::File(_) => Err(exists("a link to a file that is not empty").into()),
-                _ => Err(exists("a link that leads nowhere").into()),
-            },
-            Found::Dir => Err(exists("a link to a directory").into()),
-            Found::Special(what) => Err(FailureKind::Special(what).into()),
-        }
-    }
-
-    fn delete(&mut self, path: &[u8]) -> Step<Option<FileChange>> {
-        let Some(slot) = self.locate(path, Wanted::Old { update: false })? else { return Ok(None) };
-        self.expected(slot)?;
-        let stood = self.overlay.slot_mut(slot);
-        let removed = match &stood.now {
-            Now::File(file) => count_lines(&file.bytes()),
-            _ => 0,
-        };
-        stood.now = Now::Absent;
-        stood.deleted = true;
-        Ok(Some(FileChange { removed, ..FileChange::new(Change::Delete, path) }))
-    }
-
-    fn update(&mut self, path: &[u8], move_to: Option<&[u8]>, hunks: &[Hunk]) -> Step<Option<FileChange>> {
-        let Some(entry) = self.locate(path, Wanted::Old { update: true })? else { return Ok(None) };
-        let mut change = FileChange::new(Change::Update, path);
-        let edited = self.edit(entry, path, hunks, &mut change);
-        let target = move_to.map(|to| self.target(entry, to, hunks.is_empty(), &mut change)).transpose();
-        let target = match (&edited, target) {
-            (Ok(_), Ok(target)) => target.flatten(),
-            (_, target) => {
-                self.overlay.slot_mut(entry).poisoned = true;
-                let mut kinds = edited.err().unwrap_or_default();
-                kinds.extend(target.err());
-                return Err(kinds);
-            }
-        };
-        let effect = edited.unwrap_or_default();
-        match target {
-            Some(target) => {
-                let stood = self.overlay.slot_mut(entry);
-                let now = std::mem::replace(&mut stood.now, Now::Absent);
-                stood.deleted = false;
-                self.overlay.put(target, now);
-            }
-            None if !effect && !self.policy().accept_no_effect => {
-                self.overlay.slot_mut(entry).poisoned = true;
-                return Err(FailureKind::NoEffect.into());
-            }
-            None => {}
-        }
-        Ok(Some(change))
-    }
-
-    /// Edits the file at, or behind the link at, `entry`; says whether any byte changes.
-    fn edit(&mut self, entry: usize, path: &[u8], hunks: &[Hunk], change: &mut FileChange) -> Step<bool> {
-        let slot = match self.overlay.follow(entry)? {
-            Found::Slot(slot) => slot,
-            Found::Dir => return Err(FailureKind::Directory.into()),
-            Found::Special(what) => return Err(FailureKind::Special(what).into()),
-        };
-        self.expected(slot)?;
-        let Now::File(file) = &self.overlay.slot(slot).now else {
-            return Err(self.missing(path, true).into());
-        };
-        if hunks.is_empty() {
-            return Ok(false);
-        }
-        self.writable(slot)?;
-        let base = file.bytes();
-        let updated = match hunks::update(&base, hunks, self.policy()) {
-            Ok(updated) => updated,
-            Err(error) => {
-                self.overlay.slot_mut(slot).poisoned = true;
-                return Err(misfits(error));
-            }
-        };
-        change.removed = hunks.iter().map(|hunk| u64::from(hunk.removed())).sum();
-        change.added = hunks.iter().map(|hunk| u64::from(hunk.added())).sum();
-        change.placed = updated.placed;
-        let effect = !updated.spliced.equals_base(&base);
-        if effect {
-            let file = File { base, spliced: Some(updated.spliced), ..file.clone() };
-            self.overlay.slot_mut(slot).now = Now::File(file);
-        }
-        Ok(effect)
-    }
-
-    /// The slot a Move leads to; `None` when that is the path itself.
-    fn target(
-        &mut self,
-        entry: usize,
-        to: &[u8],
-        pure: bool,
-        change: &mut FileChange,
-    ) -> Result<Option<usize>, FailureKind> {
-        let text = || Some(String::from_utf8_lossy(to).into_owned());
-        let taken = |what| FailureKind::Exists { what, move_target: text() };
-        let target = match self.find(to, Wanted::New).map_err(|kind| FailureKind::MoveTarget {
-            target: String::from_utf8_lossy(to).into_owned(),
-            kind: Box::new(kind),
-        })? {
-            Found::Slot(slot) => slot,
-            Found::Dir => return Err(taken("a directory")),
-            Found::Special(what) => return Err(taken(what)),
-        };
-        if target == entry {
-            change.moved_onto_itself = true;
-            return if pure { Err(FailureKind::MovesOntoItself) } else { Ok(None) };
-        }
-        change.moved_to = text();
-        match &self.overlay.slot(target).now {
-            Now::Absent => Ok(Some(target)),
-            Now::File(_) if self.policy().overwrite == Overwrite::Allow => Ok(Some(target)),
-            Now::File(_) => Err(taken("another file")),
-            Now::Link { .. } => Err(taken("a symbolic link")),
-        }
     }
 
     /// The slot of `path`, ready for the operation; `None` when an earlier failure on it makes judging it moot.
@@ -288,7 +233,12 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
         if checked.enters_git() {
             return Err(FailureKind::Source(SourceError::Git));
         }
-        let found = self.overlay.look(&checked)?;
+        let found = match self.overlay.look(&checked) {
+            Err(FailureKind::Source(SourceError::NotADirectory(file))) if wanted == Wanted::New => {
+                self.below_file(&checked, file)?
+            }
+            found => found?,
+        };
         let backslash = checked.as_str().contains('\\');
         if let Found::Slot(slot) = found {
             let stood = self.overlay.slot(slot);
@@ -304,6 +254,27 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
             return Err(FailureKind::Backslash);
         }
         Ok(found)
+    }
+
+    /// A place below what is a file now: free if the operation in hand takes that file away, or the batch may do so later.
+    fn below_file(&mut self, path: &RelPath, file: String) -> Result<Found, FailureKind> {
+        let stands = RelPath::new(file.as_bytes()).map(|file| self.overlay.look(&file));
+        let failure = || FailureKind::Source(SourceError::NotADirectory(file.clone()));
+        let Ok(Ok(Found::Slot(slot))) = stands else { return Err(failure()) };
+        if self.leaving != Some(slot) {
+            if !self.overlay.in_batch() {
+                return Err(failure());
+            }
+            let displaced = Displaced { failure: self.failure(path.as_str().as_bytes(), failure()), covered: false };
+            self.displaced.entry(slot).or_insert(displaced);
+        }
+        Ok(Found::Slot(self.overlay.absent(path.clone())))
+    }
+
+    /// A failure of the operation in hand.
+    fn failure(&self, path: &[u8], kind: FailureKind) -> Failure {
+        let (op, line) = self.current;
+        Failure { op, line, path: String::from_utf8_lossy(path).into_owned(), kind }
     }
 
     /// Refuses a content change that the policy or another name of the file forbids.
@@ -322,14 +293,20 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
         }
     }
 
-    /// Compares a file that the patch has not changed yet with what the caller read.
-    fn expected(&self, slot: usize) -> Result<(), FailureKind> {
+    /// Compares a file, as it was before the patch, with what the caller read and what the operation expects.
+    fn expected(&self, slot: usize, about: &About<'_>) -> Result<(), FailureKind> {
         let stood = self.overlay.slot(slot);
         let found = match &stood.before {
             Before::File(data) => Some(data.bytes.as_slice()),
             _ => None,
         };
-        self.options.expectations.check(&[&stood.path], found).map_err(FailureKind::Stale)
+        self.options.expectations.check(&[&stood.path], found).map_err(FailureKind::Stale)?;
+        let Some(expected) = about.expected.map(Digest::from_bytes) else { return Ok(()) };
+        let found = self.overlay.original(slot).map(|data| Digest::of(&data.bytes));
+        if found == Some(expected) {
+            return Ok(());
+        }
+        Err(FailureKind::Stale(Box::new(Stale { expected, found, changed: None, lines: Vec::new() })))
     }
 
     fn missing(&self, path: &[u8], update: bool) -> FailureKind {
@@ -348,23 +325,4 @@ enum Wanted {
     New,
     /// Something that is there.
     Old { update: bool },
-}
-
-fn misfits(error: UpdateError) -> Vec<FailureKind> {
-    match error {
-        UpdateError::Hunks { failures, not_searched } => {
-            let failed = failures.into_iter().map(|failure| FailureKind::Hunk(Box::new(failure)));
-            failed.chain((not_searched > 0).then_some(FailureKind::Unsearched(not_searched))).collect()
-        }
-        error => vec![FailureKind::Uneditable(error)],
-    }
-}
-
-fn exists(what: &'static str) -> FailureKind {
-    FailureKind::Exists { what, move_target: None }
-}
-
-fn count_lines(content: &[u8]) -> u64 {
-    let newlines = memchr::memchr_iter(b'\n', content).count() as u64;
-    newlines + u64::from(content.last().is_some_and(|last| *last != b'\n'))
 }

@@ -98,6 +98,20 @@ pub enum FailureKind {
     /// The Update changes nothing.
     #[error("the update changes nothing")]
     NoEffect,
+    /// The file to delete holds more than the patch removes.
+    #[error("holds more than the patch removes: {lines} of its lines would be left")]
+    ContentLeft {
+        /// How many lines are left over.
+        lines: usize,
+    },
+    /// A line to insert below that the file does not have.
+    #[error("has {lines} lines, so nothing can be inserted below line {wanted}")]
+    NoSuchLine {
+        /// The line asked for.
+        wanted: u64,
+        /// How many lines the file has.
+        lines: usize,
+    },
     /// A Move without hunks onto the path itself.
     #[error("the move leads to the path itself and there is nothing to change")]
     MovesOntoItself,

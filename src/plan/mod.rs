@@ -3,6 +3,7 @@
 //! Each path that the patch touches has exactly one [`Step`], which says what is there now and what shall be there.
 //! Steps carry their expectation, so the commit can check it once more.
 
+mod between;
 mod build;
 mod error;
 mod expect;
@@ -13,6 +14,7 @@ mod protect;
 mod reverse;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::sync::Arc;
 
@@ -20,7 +22,9 @@ use crate::path::RelPath;
 use crate::text::Spliced;
 use crate::workspace::{Bytes, FileData};
 
+pub use self::between::{BetweenError, Unsayable};
 pub use self::build::PlanOptions;
+pub(crate) use self::build::{Early, Planner};
 pub use self::error::{Failure, FailureKind, PlanError};
 pub use self::expect::{Expectations, Stale};
 pub use self::hunks::{
@@ -72,8 +76,12 @@ pub struct FileChange {
     pub path: String,
     /// Where the file moves to, as the patch wrote it.
     pub moved_to: Option<String>,
+    /// The file it was copied from, as the patch wrote it.
+    pub copied_from: Option<String>,
     /// A Move led to the path itself and was taken as a plain update.
     pub moved_onto_itself: bool,
+    /// Whether the patch makes the file executable, or takes that away.
+    pub executable: Option<bool>,
     /// Lines added.
     pub added: u64,
     /// Lines removed.
@@ -88,6 +96,8 @@ impl FileChange {
             change,
             path: String::from_utf8_lossy(path).into_owned(),
             moved_to: None,
+            copied_from: None,
+            executable: None,
             moved_onto_itself: false,
             added: 0,
             removed: 0,
@@ -130,8 +140,9 @@ pub enum After {
         /// The path (before the patch) whose file gives mode, owner and attributes: this one for an edit, the source for
         /// an edit with a move, `None` for a new file.
         like: Option<RelPath>,
-        /// Permission bits to set instead of those of `like` (git's mode change, undo). They are set exactly; without
-        /// either, the umask has its say.
+        /// Permission bits to set instead of those of `like` (git's mode change, undo). They are set exactly, unless the bits
+        /// of a regular file (`0o100000`) are among them, as in the modes git writes: then the umask takes its share of
+        /// them, as for any new file. Without mode and `like`, the umask has its say alone.
         mode: Option<u32>,
     },
     /// A symbolic link.

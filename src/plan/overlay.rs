@@ -17,6 +17,9 @@ const MAX_LINKS: usize = 40;
 /// Longer names are not possible on the file systems we know; whether they are, the system shall say.
 const MAX_NAME: usize = 255;
 
+/// The type bits of a regular file.
+const REGULAR: u32 = 0o100_000;
+
 type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// What stands at a path now, in the overlay.
@@ -94,6 +97,8 @@ pub(super) struct Overlay<'s, S: ?Sized> {
     missing: Map<Box<str>, Missing>,
     /// Device and inode of files with several names, to notice two names of one file.
     shared: HashSet<(u64, u64), RandomState>,
+    /// What stood, when the batch began, in the slots that it has changed; `None` outside of a batch.
+    begun: Option<Map<usize, Now>>,
 }
 
 impl<'s, S: Source + ?Sized> Overlay<'s, S> {
@@ -105,6 +110,50 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
             made_dirs: HashSet::default(),
             missing: Map::default(),
             shared: HashSet::default(),
+            begun: None,
+        }
+    }
+
+    /// Begins a batch, or with `false` goes on without one.
+    pub(super) fn begin_batch(&mut self, batch: bool) {
+        self.begun = batch.then(Map::default);
+    }
+
+    /// What stood in a slot when the batch began; what stands there now, outside of one.
+    pub(super) fn begun(&self, slot: usize) -> &Now {
+        self.begun.as_ref().and_then(|begun| begun.get(&slot)).unwrap_or(&self.slots[slot].now)
+    }
+
+    /// Whether the batch has put something into this slot.
+    pub(super) fn filled_by_batch(&self, slot: usize) -> bool {
+        self.begun.as_ref().is_some_and(|begun| begun.contains_key(&slot))
+            && !matches!(self.slots[slot].now, Now::Absent)
+    }
+
+    /// Whether a batch is on.
+    pub(super) fn in_batch(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// The permission bits a file has, unless the patch has made it.
+    pub(super) fn mode(&self, file: &File) -> Option<u32> {
+        let like = file.origin.as_ref().or(file.like.as_ref());
+        let stamp = || match &self.slots[*self.by_path.get(like?)?].before {
+            Before::File(data) => Some(data.stamp.mode & 0o7777),
+            _ => None,
+        };
+        file.mode.or_else(stamp)
+    }
+
+    /// The content that a file had before the patch; `None` when the patch has made it.
+    pub(super) fn original(&self, slot: usize) -> Option<&Arc<FileData>> {
+        let slot = match &self.slots[slot].now {
+            Now::File(File { origin: Some(origin), .. }) => *self.by_path.get(origin)?,
+            _ => slot,
+        };
+        match &self.slots[slot].before {
+            Before::File(data) => Some(data),
+            _ => None,
         }
     }
 
@@ -229,7 +278,8 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
         Ok(loaded)
     }
 
-    fn absent(&mut self, path: RelPath) -> usize {
+    /// The slot of a path where nothing is known to stand.
+    pub(super) fn absent(&mut self, path: RelPath) -> usize {
         match self.by_path.get(&path) {
             Some(&slot) => slot,
             None => self.insert(path, Before::Absent, Now::Absent),
@@ -266,9 +316,17 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
         others.next().map(|(_, other)| &other.path)
     }
 
+    /// Changes what stands in a slot.
+    pub(super) fn set(&mut self, slot: usize, now: Now) {
+        let before = std::mem::replace(&mut self.slots[slot].now, now);
+        if let Some(begun) = &mut self.begun {
+            begun.entry(slot).or_insert(before);
+        }
+    }
+
     /// Puts a file or link at the path of `slot` and remembers its directories.
     pub(super) fn put(&mut self, slot: usize, now: Now) {
-        self.slots[slot].now = now;
+        self.set(slot, now);
         let mut dir = self.slots[slot].path.parent();
         while let Some(path) = dir {
             dir = path.parent();
@@ -354,6 +412,8 @@ impl File {
         if kept && matches!(before, Before::File(data) if content.equals(&data.bytes)) {
             return None;
         }
-        Some(After::Content { content, like, mode: self.mode })
+        // A new file's mode is as git writes it: the umask takes its share.
+        let new_file = if like.is_none() { REGULAR } else { 0 };
+        Some(After::Content { content, like, mode: self.mode.map(|mode| mode & 0o7777 | new_file) })
     }
 }

@@ -1,12 +1,14 @@
 //! A git-style unified diff of a plan, made from the stretches that were replaced: unchanged text is only counted,
 //! never compared, so one hunk in a 100 MB file costs one newline count over it.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp};
 
+use crate::patch::{git_head, git_names, git_quoted};
 use crate::plan::{After, Before, NewContent, Plan, Step};
 use crate::text::{Piece, Spliced};
 
@@ -50,12 +52,13 @@ impl DiffOptions {
 pub(super) fn diff(plan: &Plan, options: &DiffOptions) -> Vec<u8> {
     let mut steps: Vec<&Step> = plan.steps().iter().collect();
     steps.sort_by(|a, b| a.path.cmp(&b.path));
+    let known = Known::new(&steps);
     let mut out = Vec::new();
     for step in &steps {
         if out.len() > options.max_bytes {
             break;
         }
-        one(&mut out, step, &steps, options);
+        one(&mut out, step, &known, options);
     }
     if out.len() > options.max_bytes {
         let end = memchr::memrchr(b'\n', &out[..options.max_bytes]).map_or(0, |at| at + 1);
@@ -65,7 +68,31 @@ pub(super) fn diff(plan: &Plan, options: &DiffOptions) -> Vec<u8> {
     out
 }
 
-fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
+/// The steps by their paths, and the paths that a step takes its file from.
+struct Known<'a> {
+    steps: HashMap<&'a str, &'a Step>,
+    moved: HashSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    fn new(steps: &[&'a Step]) -> Self {
+        let source = |step: &&'a Step| match &step.after {
+            After::Moved { from } => Some(from.as_str()),
+            After::Content { like: Some(like), .. } if *like != step.path => Some(like.as_str()),
+            _ => None,
+        };
+        Known {
+            steps: steps.iter().map(|step| (step.path.as_str(), *step)).collect(),
+            moved: steps.iter().filter_map(source).collect(),
+        }
+    }
+
+    fn goes(&self, path: &str) -> bool {
+        self.steps.get(path).is_some_and(|step| matches!(step.after, After::Absent))
+    }
+}
+
+fn one(out: &mut Vec<u8>, step: &Step, known: &Known<'_>, options: &DiffOptions) {
     let path = step.path.as_str();
     match (&step.before, &step.after) {
         (_, After::Moved { from }) => {
@@ -77,7 +104,7 @@ fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
             // git knows no change of kind: one goes, another comes.
             gone(out, path, before, options);
             let step = Step { path: step.path.clone(), before: Before::Absent, after: step.after.clone() };
-            one(out, &step, steps, options);
+            one(out, &step, known, options);
         }
         (before, After::Link { target }) => {
             gone(out, path, before, options);
@@ -89,19 +116,10 @@ fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
         (before, After::Content { content, like, mode }) => {
             let source = like.as_ref().filter(|like| **like != step.path).map_or(path, |like| like.as_str());
             head(out, source, path);
-            let found = steps.iter().find(|other| other.path.as_str() == source).map(|other| &other.before);
-            let old = match (found.unwrap_or(before), mode) {
-                (Before::File(data), Some(mode)) if git_mode(data.stamp.mode) != git_mode(*mode) => {
-                    Some(data.stamp.mode)
-                }
-                _ => None,
-            };
-            if let (Some(old), Some(new)) = (old, mode) {
-                let line = format!("old mode {}\nnew mode {}\n", git_mode(old), git_mode(*new));
-                out.extend_from_slice(line.as_bytes());
-            }
+            modes(out, known.steps.get(source).map_or(before, |step| &step.before), *mode);
             if source != path {
-                push(out, &["rename from ", &quoted(source), "\nrename to ", &quoted(path), "\n"]);
+                let verb = if known.goes(source) { "rename" } else { "copy" };
+                push(out, &[verb, " from ", &quoted(source), "\n", verb, " to ", &quoted(path), "\n"]);
                 body(out, Some(source), Some(path), content.base.as_slice(), content, options);
             } else if let Before::File(data) = before {
                 body(out, Some(path), Some(path), &data.bytes, content, options);
@@ -110,17 +128,7 @@ fn one(out: &mut Vec<u8>, step: &Step, steps: &[&Step], options: &DiffOptions) {
                 body(out, None, Some(path), b"", content, options);
             }
         }
-        (Before::File(_), After::Absent) => {
-            let moved = |other: &Step| match &other.after {
-                After::Moved { from } => *from == step.path,
-                After::Content { like, .. } => other.path != step.path && like.as_ref() == Some(&step.path),
-                After::Absent | After::Link { .. } => false,
-            };
-            if steps.iter().any(|other| moved(other)) {
-                return;
-            }
-            gone(out, path, &step.before, options);
-        }
+        (Before::File(_) | Before::Link(_), After::Absent) if known.moved.contains(path) => {}
         (before, After::Absent) => gone(out, path, before, options),
     }
 }
@@ -137,6 +145,15 @@ fn gone(out: &mut Vec<u8>, path: &str, before: &Before, options: &DiffOptions) {
     body(out, Some(path), None, bytes, &NewContent::default(), options);
 }
 
+/// The lines of git on a changed mode.
+fn modes(out: &mut Vec<u8>, before: &Before, mode: Option<u32>) {
+    let (Before::File(data), Some(mode)) = (before, mode) else { return };
+    let (old, new) = (git_mode(data.stamp.mode), git_mode(mode));
+    if old != new {
+        push(out, &["old mode ", old, "\nnew mode ", new, "\n"]);
+    }
+}
+
 fn push(out: &mut Vec<u8>, parts: &[&str]) {
     for part in parts {
         out.extend_from_slice(part.as_bytes());
@@ -144,7 +161,7 @@ fn push(out: &mut Vec<u8>, parts: &[&str]) {
 }
 
 fn head(out: &mut Vec<u8>, old: &str, new: &str) {
-    push(out, &["diff --git ", &quoted(&format!("a/{old}")), " ", &quoted(&format!("b/{new}")), "\n"]);
+    git_head(out, old.as_bytes(), new.as_bytes());
 }
 
 /// git knows two modes for files.
@@ -152,24 +169,9 @@ fn git_mode(mode: u32) -> &'static str {
     if mode & 0o100 == 0 { "100644" } else { "100755" }
 }
 
-/// A path as git writes it: in quotes, with escapes, when it has a quote, a backslash or a control character.
 fn quoted(path: &str) -> String {
-    if !path.bytes().any(|b| b < 0x20 || b == b'"' || b == b'\\' || b == 0x7f) {
-        return path.to_owned();
-    }
-    let mut out = String::from("\"");
-    for c in path.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_ascii_control() => out.push_str(&format!("\\{:03o}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    // What is escaped is ASCII, so the text stays UTF-8.
+    String::from_utf8_lossy(&git_quoted(path.as_bytes())).into_owned()
 }
 
 fn body(
@@ -184,14 +186,7 @@ fn body(
     if edits.is_empty() {
         return;
     }
-    let name = |side: &str, path: Option<&str>| {
-        path.map_or("/dev/null".to_owned(), |path| {
-            let quoted = quoted(&format!("{side}/{path}"));
-            // git ends a name that has a space with a tab, so that readers do not take the rest for a date.
-            if quoted.contains(' ') { quoted + "\t" } else { quoted }
-        })
-    };
-    push(out, &["--- ", &name("a", old_path), "\n+++ ", &name("b", new_path), "\n"]);
+    git_names(out, old_path.map(str::as_bytes), new_path.map(str::as_bytes));
     hunks(out, old, &edits, options);
 }
 

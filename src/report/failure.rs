@@ -105,6 +105,10 @@ fn advice(kind: &FailureKind) -> Option<String> {
         FailureKind::NoEffect => {
             "the added lines equal the removed ones, or there are none; drop this section".to_owned()
         }
+        FailureKind::ContentLeft { .. } => {
+            "the patch was made from another content: read the file again before deleting it".to_owned()
+        }
+        FailureKind::NoSuchLine { .. } => "read the file again and count its lines".to_owned(),
         FailureKind::Twin { .. } => "make all changes under one of the two names".to_owned(),
         FailureKind::Stale(_) => "read the file again and make the patch from what it holds now".to_owned(),
         FailureKind::Source(SourceError::NotADirectory(_)) => {

@@ -34,6 +34,9 @@ fn what(failed: &HunkFailure) -> String {
             format!("its lines are not where its anchor says; they would fit outside of it, at {}", at(found))
         }
         K::Overlap { other, line } => format!("it overlaps hunk {other} at line {line} of the file"),
+        K::WrongTimes { wanted, found, times } => {
+            format!("its text is there {times} times, not {wanted} times: at {}", at(found))
+        }
         K::OnlyLineNumber => "it only adds lines, and only a line number says where".to_owned(),
         K::NoRows => "it has no lines".to_owned(),
     }
@@ -104,6 +107,7 @@ fn advice(failed: &HunkFailure) -> &'static str {
         }
         K::OutOfOrder { .. } => "put the hunks in the order of the file",
         K::Overlap { .. } => "join the two hunks into one",
+        K::WrongTimes { .. } => "count again, or quote more text so that only the right places match",
         K::OnlyLineNumber => "quote a line of context next to what is added",
         K::NoRows => "drop it, or write what it changes",
         _ => "read the file again and make the hunk from what it holds now",

@@ -7,7 +7,7 @@
 //!  "status": "applied",
 //!  "files": [{"action": "update", "path": "a", "moved_to": null, "added": 1, "removed": 1,
 //!             "hunks": [{"hunk": 1, "line": 12, "lines": 3, "tier": "exact", "offset": null, "notes": []}]}],
-//!  "notes": [{"line": 1, "note": "fence"}],
+//!  "notes": [{"line": 1, "lines": 4, "note": "skipped-text"}],
 //!  "warnings": ["..."],
 //!  "diagnostics": {"findings": [], "left_out": 0, "skipped": []},
 //!  "diff": "...",
@@ -19,8 +19,10 @@
 //!
 //! `status` is `applied`, `checked` (planned, nothing written), `refused` (nothing changed), `rolled-back` (an error in
 //! the middle, everything put back) or `incomplete` (something could not be put back; `message` says what). `diff` and
-//! `diagnostics` (its form: `diagnose::wire`) are there when they were asked for; `failures` when the patch does not fit the tree; `message` whenever the status is neither
-//! `applied` nor `checked`. Lines count from 1. Texts that are not UTF-8 have `U+FFFD` in the place of wrong bytes.
+//! `diagnostics` (its form: `diagnose::wire`) are there when they were asked for; `failures` when the patch does not fit
+//! the tree; `message` whenever the status is neither `applied` nor `checked`. A file that was copied has `copied_from`, one
+//! whose mode the patch sets has `executable`; a note of one line has no `lines`. Lines count from 1. Texts that are not
+//! UTF-8 have `U+FFFD` in the place of wrong bytes.
 
 use serde::Serialize;
 
@@ -55,13 +57,17 @@ struct FileWire<'a> {
     action: &'static str,
     path: &'a str,
     moved_to: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copied_from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executable: Option<bool>,
     added: u64,
     removed: u64,
     hunks: Vec<HunkWire>,
 }
 
 #[derive(Serialize)]
-struct HunkWire {
+pub(super) struct HunkWire {
     hunk: usize,
     line: u64,
     lines: u64,
@@ -73,6 +79,8 @@ struct HunkWire {
 #[derive(Serialize)]
 struct NoteWire {
     line: u64,
+    #[serde(skip_serializing_if = "is_one")]
+    lines: u64,
     note: &'static str,
 }
 
@@ -161,13 +169,15 @@ fn file(file: &FileChange) -> FileWire<'_> {
         },
         path: &file.path,
         moved_to: file.moved_to.as_deref(),
+        copied_from: file.copied_from.as_deref(),
+        executable: file.executable,
         added: file.added,
         removed: file.removed,
         hunks: file.placed.iter().map(placed).collect(),
     }
 }
 
-fn placed(placed: &Placed) -> HunkWire {
+pub(super) fn placed(placed: &Placed) -> HunkWire {
     HunkWire {
         hunk: placed.hunk,
         line: placed.line as u64,
@@ -203,11 +213,20 @@ fn note(note: &Note) -> NoteWire {
         NoteKind::PureRename => "pure-rename",
         NoteKind::NoNewline => "no-newline",
         NoteKind::BareEmptyLine => "bare-empty-line",
+        NoteKind::SkippedText => "skipped-text",
+        NoteKind::WrongCount => "wrong-count",
+        NoteKind::NoNumbers => "no-numbers",
+        NoteKind::CarriageReturns => "carriage-returns",
     };
-    NoteWire { line: note.line, note: name }
+    NoteWire { line: note.line, lines: note.lines, note: name }
 }
 
-fn failed(failure: &Failure) -> FailureWire<'_> {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_one(lines: &u64) -> bool {
+    *lines == 1
+}
+
+pub(super) fn failed(failure: &Failure) -> FailureWire<'_> {
     let mut wire = FailureWire {
         path: &failure.path,
         patch_line: failure.line,
@@ -243,7 +262,8 @@ fn candidates(kind: &HunkFailureKind) -> Vec<u64> {
         K::Ambiguous { found }
         | K::AnchorAmbiguous { found, .. }
         | K::OutsideAnchor { found }
-        | K::OutOfOrder { found } => found.lines.iter().map(|line| *line as u64).collect(),
+        | K::OutOfOrder { found }
+        | K::WrongTimes { found, .. } => found.lines.iter().map(|line| *line as u64).collect(),
         K::AlreadyApplied { line } | K::Overlap { line, .. } => vec![*line as u64],
         _ => Vec::new(),
     }
@@ -267,6 +287,8 @@ fn code(kind: &FailureKind) -> &'static str {
         FailureKind::Twin { .. } => "same-file",
         FailureKind::HardLinked(_) => "hard-linked",
         FailureKind::NoEffect => "no-effect",
+        FailureKind::ContentLeft { .. } => "content-left",
+        FailureKind::NoSuchLine { .. } => "no-such-line",
         FailureKind::MovesOntoItself => "moves-onto-itself",
         FailureKind::Stale(_) => "stale",
         FailureKind::Uneditable(_) => "encoding",
@@ -280,6 +302,7 @@ fn code(kind: &FailureKind) -> &'static str {
             H::AnchorAmbiguous { .. } => "anchor-ambiguous",
             H::OutsideAnchor { .. } => "outside-anchor",
             H::Overlap { .. } => "overlap",
+            H::WrongTimes { .. } => "wrong-times",
             H::OnlyLineNumber => "only-line-number",
             H::NoRows => "no-rows",
         },

@@ -1,18 +1,23 @@
 //! What happened, as data, text, JSON and diff. Pure: nothing here reads the disk.
 
+mod calls;
 mod diff;
 mod failure;
 mod hunk;
 mod json;
+mod live;
 mod text;
 
+pub(crate) use self::calls::failed_calls;
 pub use self::diff::DiffOptions;
 pub(crate) use self::failure::refusal;
 pub(crate) use self::json::{refused, stopped};
+pub use self::live::LiveEvent;
+pub(crate) use self::text::warning;
 
 use crate::commit::Outcome;
 use crate::diagnose::Diagnosis;
-use crate::patch::Note;
+use crate::patch::{Call, Note};
 use crate::plan::{FileChange, Plan};
 
 /// What a patch did, or would do.
@@ -84,6 +89,13 @@ impl Report {
     #[must_use]
     pub fn text(&self) -> String {
         text::success(self)
+    }
+
+    /// The answers to the calls that the operations came in (see [`Format::Edits`](crate::Format::Edits)), as a JSON list of
+    /// `apply_patch_call_output` objects.
+    #[must_use]
+    pub fn call_outputs(&self, calls: &[Call]) -> String {
+        calls::completed(calls, self)
     }
 
     /// A git-style unified diff of everything that changed.

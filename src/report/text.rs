@@ -29,12 +29,22 @@ pub(super) fn success(report: &Report) -> String {
     out
 }
 
+/// The line of one operation.
+pub(super) fn line(file: &FileChange) -> String {
+    let letter = match file.change {
+        Change::Add => 'A',
+        Change::Update => 'M',
+        Change::Delete => 'D',
+    };
+    format!("{letter} {}\n", shown(file))
+}
+
 fn shown(file: &FileChange) -> &str {
     file.moved_to.as_deref().unwrap_or(&file.path)
 }
 
 /// What a user of the file may trip over later; that an edit of a hard-linked file is made in place is not among it.
-pub(super) fn warning(note: &CommitNote) -> Option<String> {
+pub(crate) fn warning(note: &CommitNote) -> Option<String> {
     match note {
         CommitNote::WrittenInPlace(_) => None,
         CommitNote::NotLocked => {

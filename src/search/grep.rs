@@ -2,14 +2,14 @@
 
 use std::io::{self, Read};
 
-use grep_matcher::Matcher as _;
+use grep_matcher::{LineMatchKind, LineTerminator, Matcher as _};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
-use memchr::memmem::Finder;
 
 use super::hits::Hits;
 use super::matcher::Finds;
 use super::options::{Mode, SearchOptions};
 use super::pattern::Pattern;
+use crate::text::UTF8_BOM;
 
 /// The longest line that is searched as a whole, and the most memory a thread spends on one.
 pub(super) const LONGEST_LINE: usize = 8 << 20;
@@ -29,8 +29,7 @@ impl<'p> Engine<'p> {
             Mode::Content => (options.before, options.after),
             Mode::Files | Mode::Count => (0, 0),
         };
-        let line_end =
-            if pattern.crlf { grep_matcher::LineTerminator::crlf() } else { grep_matcher::LineTerminator::byte(b'\n') };
+        let line_end = if pattern.crlf { LineTerminator::crlf() } else { LineTerminator::byte(b'\n') };
         builder
             .line_terminator(line_end)
             .line_number(options.mode == Mode::Content)
@@ -47,17 +46,20 @@ impl<'p> Engine<'p> {
     /// Searches a text that is in memory and is UTF-8 or bytes of some other kind. A byte order mark at its start is no
     /// part of its first line.
     pub(super) fn slice(&mut self, text: &[u8], hits: &mut Hits<'_>) -> io::Result<()> {
-        if let Finds::Literal(finder) = &self.pattern.matcher {
-            let bare = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-            let Some(first) = finder.find(bare) else { return Ok(()) };
-            if hits.needs_no_lines() {
-                count_lines(finder, bare, first, hits);
-                return Ok(());
-            }
+        let matcher = &self.pattern.matcher;
+        let bare = text.strip_prefix(UTF8_BOM).unwrap_or(text);
+        if hits.needs_no_lines() && !self.multiline && matcher.line_terminator().is_some() {
+            count_lines(matcher, bare, hits);
+            return Ok(());
+        }
+        if let Finds::Literal(finder) = matcher
+            && finder.find(bare).is_none()
+        {
+            return Ok(());
         }
         self.searcher.set_binary_detection(BinaryDetection::none());
         let sink = ToHits { hits, pattern: self.pattern, multiline: self.multiline };
-        self.searcher.search_slice(&self.pattern.matcher, text, sink)
+        self.searcher.search_slice(matcher, text, sink)
     }
 
     /// The first match in a stretch of one line that begins at `from` or after it.
@@ -77,16 +79,32 @@ impl<'p> Engine<'p> {
     }
 }
 
-/// Counts lines that hold a literal, the first of which begins at `first`.
-fn count_lines(finder: &Finder<'_>, text: &[u8], first: usize, hits: &mut Hits<'_>) {
-    let mut next = Some(first);
-    while let Some(at) = next {
-        if !hits.count(1) {
+/// Counts lines that match, as the searcher does, without looking for where they begin.
+fn count_lines(matcher: &Finds, text: &[u8], hits: &mut Hits<'_>) {
+    let crlf = matcher.line_terminator().is_some_and(|end| end.is_crlf());
+    let mut at = 0;
+    while at < text.len() {
+        let Ok(Some(found)) = matcher.find_candidate_line(&text[at..]) else { return };
+        let (LineMatchKind::Confirmed(inside) | LineMatchKind::Candidate(inside)) = found;
+        let inside = at + inside;
+        if inside == text.len() && text.ends_with(b"\n") {
+            // A match after the last line end is in no line.
             return;
         }
-        let Some(end) = memchr::memchr(b'\n', &text[at..]) else { return };
-        let rest = at + end + 1;
-        next = finder.find(&text[rest..]).map(|found| rest + found);
+        let end = memchr::memchr(b'\n', &text[inside..]).map_or(text.len(), |end| inside + end + 1);
+        let counts = match found {
+            LineMatchKind::Confirmed(_) => true,
+            LineMatchKind::Candidate(_) => {
+                let start = memchr::memrchr(b'\n', &text[at..inside]).map_or(at, |before| at + before + 1);
+                let line = &text[start..end];
+                let line = if crlf { trimmed(line) } else { line.strip_suffix(b"\n").unwrap_or(line) };
+                matcher.is_match(line).unwrap_or(false)
+            }
+        };
+        if counts && !hits.count(1) {
+            return;
+        }
+        at = end;
     }
 }
 

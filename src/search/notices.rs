@@ -108,12 +108,16 @@ fn ended(
             notices.add(NoticeCode::NoMatch, nothing(kept, asked, &files));
         }
     } else if kept.shown == 0 && options.limit > 0 {
-        let message = format!("no more rows: the offset {} is past the last of {}", options.offset, number(total));
+        let message =
+            format!("no more results: the offset {} is past the last of {} rows", options.offset, number(total));
         notices.add(NoticeCode::NoMore, message);
     } else if kept.total > options.offset as u64 + kept.shown {
         let (first, last) = (options.offset as u64 + 1, options.offset as u64 + kept.shown);
-        let more = if cause.is_none() { format!("; go on with offset {last}") } else { String::new() };
-        notices.add(NoticeCode::Truncated, format!("rows {first} to {last} of {} are shown{more}", number(total)));
+        let more = if cause.is_none() { format!("; for more, go on with offset {last}") } else { String::new() };
+        notices.add(
+            NoticeCode::Truncated,
+            format!("truncated: rows {first} to {last} of {} are shown{more}", number(total)),
+        );
     }
 }
 
@@ -131,7 +135,7 @@ fn nothing(kept: &Collector, asked: &Asked<'_>, files: &str) -> String {
         let others = counted(kept.tally.unfit, "file", "files");
         return format!("no file fits {patterns} in {path} ({others} looked at)");
     }
-    format!("no match for {patterns} in {path} ({files} searched)")
+    format!("no matches for {patterns} in {path} ({files} searched)")
 }
 
 /// What was left out, when nothing was found or it was asked for.
@@ -173,7 +177,7 @@ fn ignored(tally: &Tally) -> String {
     let what: Vec<String> = files.into_iter().chain(dirs).collect();
     let by: Vec<String> = tally.ignored_by.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     format!(
-        "left out by ignore rules ({1}): {0}; --no-ignore or naming the path outright takes them in",
+        "ignored by {1}: {0}; --no-ignore or naming the path outright takes them in",
         what.join(" and "),
         by.join(", ")
     )

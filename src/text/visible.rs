@@ -22,6 +22,7 @@ pub(crate) fn visible(line: &[u8], limit: usize) -> String {
             }
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
+            '\n' => out.push_str("\\n"),
             _ if is_invisible(c) => out.extend(c.escape_unicode()),
             _ => out.push(c),
         }
@@ -45,7 +46,7 @@ fn is_invisible(c: char) -> bool {
     c.is_control()
         || (c.is_whitespace() && c != ' ')
         || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}')
-        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}'..='\u{ffff}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -13,5 +13,8 @@ mod manifests;
 /// `restitch agent` as a program, and the example.
 #[cfg(feature = "cli")]
 mod program;
+/// Sessions as a user runs them: exit codes, answers, kills, the demo.
+#[cfg(feature = "cli")]
+mod sessions;
 /// Trees in one text file each.
 mod trees;

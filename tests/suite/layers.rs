@@ -18,6 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["diagnose", "commit", "plan", "patch", "matching", "workspace", "text", "path", "limits", "policy"]),
     ("undo", &["frame", "commit", "plan", "workspace", "text", "path"]),
     ("apply", &["undo", "diagnose", "patch", "plan", "commit", "report", "workspace", "limits", "policy", "path"]),
+    ("schema", &["patch"]),
     ("read", &["workspace", "text", "path", "limits"]),
     ("search", &["workspace", "path", "limits", "text"]),
 ];

@@ -14,6 +14,10 @@ mod diagnose_checkers;
 mod diagnose_syntax;
 /// The examples, each run to its end.
 mod examples;
+/// Patches in each language, as files of cases.
+mod formats;
+/// Diffs of the real git, applied.
+mod git;
 /// The layers of the crate, read from its sources.
 mod layers;
 /// What the system has too little of: space, permission, open files, room for a name.

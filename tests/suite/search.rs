@@ -156,6 +156,8 @@ fn how_patterns_match() {
     for (options, pattern, want) in [
         (content(), "done$", "crlf:1:done\ncrlf:3:x done\n"),
         (content(), r"c\r", "crlf:2:ab\rc\n"),
+        (SearchOptions::new().mode(Mode::Count), r"\w+\w+\r", "crlf:3\nwide-be:1\n"),
+        (SearchOptions::new(), r"x\w*.\w+e\r$", "crlf\n"),
         (content(), "^import", "bom:1:import a\nbom:2:import b\n"),
         (content().syntax(Syntax::Literal), "import a", "bom:1:import a\n"),
         (content(), "é$", "wide-be:1:wide é\nwide-le:1:wide é\n"),
@@ -186,9 +188,9 @@ fn how_patterns_match() {
 fn three_answers_are_told_apart() {
     let dir = TestDir::new(&[("src/utils/a.rs", "x\n"), ("b", "x\n")]);
     let answer = search(&dir, SearchOptions::new(), "absent", "src").unwrap();
-    assert_eq!(text(&answer), "no match for `absent` in `src` (1 file searched)\n");
+    assert_eq!(text(&answer), "no matches for `absent` in `src` (1 file searched)\n");
     let answer = search(&dir, SearchOptions::new().offset(2), "x", "").unwrap();
-    assert_eq!(text(&answer), "no more rows: the offset 2 is past the last of 2\n");
+    assert_eq!(text(&answer), "no more results: the offset 2 is past the last of 2 rows\n");
     assert!(!answer.truncated() && answer.next_offset().is_none());
     for (path, want) in [
         ("src/utlis", "`src/utlis` does not exist; is `src/utils` meant?"),
@@ -309,7 +311,7 @@ fn what_is_left_out_is_told_when_it_matters() {
     };
     let (codes, said) = told(SearchOptions::new(), "only here");
     assert_eq!(codes, "no_match ignored links");
-    assert!(said.contains("(.gitignore): 1 file and 1 directory"), "{said}");
+    assert!(said.contains("ignored by .gitignore: 1 file and 1 directory"), "{said}");
     let (codes, said) = told(SearchOptions::new(), "kind:");
     assert_eq!(codes, "binary", "{said}");
     assert!(said.contains("sep.ts"), "{said}");
@@ -563,18 +565,22 @@ fn the_programs_pass_their_flags_on() {
         ("search --deny-secrets KEY", 1, "1 file on the deny list matches and is not shown: .env\n"),
         ("search --deny .env KEY", 1, "1 file on the deny list matches and is not shown: .env\n"),
         ("search --no-ignore one -g *.log", 0, "skip.log\n"),
-        ("search --limit 1 --offset 1 one", 0, "a.rs\n\nrows 2 to 2 of 3 are shown; go on with offset 2\n"),
+        (
+            "search --limit 1 --offset 1 one",
+            0,
+            "a.rs\n\ntruncated: rows 2 to 2 of 3 are shown; for more, go on with offset 2\n",
+        ),
         (
             "search --mode content --max-line-bytes 4 one b.py",
             0,
             "b.py:1:… one…\n\n1 long line is cut to a window round the first match\n",
         ),
-        ("search absent a.rs -j 2", 1, "no match for `absent` in `a.rs` (1 file searched)\n"),
+        ("search absent a.rs -j 2", 1, "no matches for `absent` in `a.rs` (1 file searched)\n"),
         ("glob *.rs", 0, "a.rs\n"),
         (
             "glob *.log",
             1,
-            "no file fits `*.log` in `.` (4 files looked at)\nleft out by ignore rules (.gitignore): 1 file; --no-ignore or naming the path outright takes them in\n",
+            "no file fits `*.log` in `.` (4 files looked at)\nignored by .gitignore: 1 file; --no-ignore or naming the path outright takes them in\n",
         ),
         ("read b.py", 0, "     1\tdef one(): pass\n\nhash: HASH\n"),
     ] {
@@ -610,7 +616,7 @@ fn json_has_the_documented_keys() {
     for (args, want) in [
         (
             "search --json --mode content -B1 --limit 2 two",
-            r#"{"version":1,"mode":"content","rows":[{"path":"a","line":1,"text":"one","kind":"context","cut":false},{"path":"a","line":2,"text":"two","kind":"match","cut":false},{"path":"b","line":1,"text":"\"q\"\t\u0001two","kind":"match","cut":false}],"shown":2,"total":{"value":3,"exact":true},"truncated":true,"next_offset":2,"notices":[{"code":"truncated","message":"rows 1 to 2 of 3 are shown; go on with offset 2"}]}"#,
+            r#"{"version":1,"mode":"content","rows":[{"path":"a","line":1,"text":"one","kind":"context","cut":false},{"path":"a","line":2,"text":"two","kind":"match","cut":false},{"path":"b","line":1,"text":"\"q\"\t\u0001two","kind":"match","cut":false}],"shown":2,"total":{"value":3,"exact":true},"truncated":true,"next_offset":2,"notices":[{"code":"truncated","message":"truncated: rows 1 to 2 of 3 are shown; for more, go on with offset 2"}]}"#,
         ),
         (
             "search --json --mode content two c",

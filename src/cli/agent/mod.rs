@@ -1,8 +1,14 @@
 //! `restitch agent …`: a directory of files is an agent.
 
+mod chat;
 mod check;
 mod info;
 mod new;
+mod render;
+mod session;
+mod sessions;
+mod setup;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -15,6 +21,8 @@ const DONE: u8 = 0;
 const FAILED: u8 = 1;
 /// The agent's files or the command line must be mended first.
 const CONFIGURATION: u8 = 2;
+/// A person is waited for.
+const WAITING: u8 = 3;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -28,6 +36,22 @@ pub(super) enum Command {
     Info(info::Args),
     /// Print the JSON Schema of the manifest
     Schema,
+    /// Give the agent a task and print its answer (exit 3: it waits for a person)
+    Run(session::Run),
+    /// Talk with the agent in the terminal
+    Chat(chat::Args),
+    /// List the sessions, the newest first
+    Sessions(sessions::Sessions),
+    /// Show what happened in a session
+    Show(sessions::Show),
+    /// Go on with a session that was interrupted, or that has got an answer
+    Resume(session::Resume),
+    /// Answer what a session waits for, and go on with it
+    Answer(session::AnswerArgs),
+    /// Print what a session changed, as a patch
+    Diff(sessions::Changes),
+    /// Put back what a session changed
+    Undo(sessions::Changes),
 }
 
 /// Runs the command and returns its exit code.
@@ -38,6 +62,14 @@ pub(super) fn run(command: &Command) -> u8 {
         Command::Build(args) => check::run(args, true),
         Command::Info(args) => info::run(args),
         Command::Schema => print(&json(&Manifest::schema())),
+        Command::Run(args) => session::run(args),
+        Command::Chat(args) => chat::run(args),
+        Command::Sessions(args) => sessions::sessions(args),
+        Command::Show(args) => sessions::show(args),
+        Command::Resume(args) => session::resume(args),
+        Command::Answer(args) => session::answer(args),
+        Command::Diff(args) => sessions::diff(args),
+        Command::Undo(args) => sessions::undo(args),
     };
     done.unwrap_or_else(|Stop { code, text }| {
         output::err(&format!("error: {text}\n"));

@@ -2,9 +2,10 @@
 
 use bstr::ByteSlice as _;
 
+use super::Kind;
 use super::{Envelope, Held, State, Step, note_header, note_marker, open_path};
 use crate::patch::draft::Draft;
-use crate::patch::error::{Kind, ParseError};
+use crate::patch::error::ParseError;
 use crate::patch::lines::Line;
 use crate::patch::marker::{AT, END, END_OF_FILE, MOVE_TO, NO_NEWLINE, may_end_in_end, unified, with_stars};
 use crate::patch::{NoteKind, OpKind, Sign};

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::*;
-use crate::patch::{NoteKind, OpKind};
+use crate::patch::{Note, NoteKind, OpKind};
 
 /// A patch on one line, without line numbers: `A path "content"`, `D path`, `U path > moved {@[anchors] number hint| rows $}`.
 fn show(patch: &Patch) -> String {
@@ -13,12 +13,13 @@ fn show_op(op: &FileOp) -> String {
     let path = op.path.escape_ascii();
     match &op.kind {
         OpKind::Add { content } => format!("A {path} {:?}", String::from_utf8_lossy(content)),
-        OpKind::Delete => format!("D {path}"),
+        OpKind::Delete { .. } => format!("D {path}"),
         OpKind::Update { move_to, hunks } => {
             let to = move_to.as_ref().map_or_else(String::new, |to| format!(" > {}", to.escape_ascii()));
             let hunks: String = hunks.iter().map(|hunk| format!(" {{{}}}", show_hunk(hunk))).collect();
             format!("U {path}{to}{hunks}")
         }
+        other => format!("{other:?}"),
     }
 }
 
@@ -41,7 +42,7 @@ fn show_hunk(hunk: &crate::patch::Hunk) -> String {
 }
 
 fn notes(patch: &Patch) -> Vec<(u64, NoteKind)> {
-    patch.notes.iter().map(|note| (note.line, note.kind)).collect()
+    patch.notes.iter().flat_map(|note| (0..note.lines).map(|nth| (note.line + nth, note.kind))).collect()
 }
 
 /// Puts Begin above and End below. Line numbers of `body` begin at 2.
@@ -396,7 +397,7 @@ fn what_is_refused_says_where_what_and_what_to_do() {
     for (text, line, received, code, piece) in cases {
         let error = Patch::parse(text.as_bytes()).expect_err(text);
         assert_eq!(
-            (error.line(), error.received().as_str(), error.code()),
+            (error.line(), error.received().replace('·', " ").as_str(), error.code()),
             (*line, *received, *code),
             "{text:?}: {error}"
         );
@@ -414,7 +415,7 @@ fn utf16_is_told() {
     let error = Patch::parse(b"\xff\xfe*\0*\0").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 1: the patch does not begin with `*** Begin Patch`: `\\xff\\xfe*\\0*\\0`; this looks like UTF-16; send the \
+        "line 1: the patch does not begin with `*** Begin Patch`: `\\xff\\xfe*\\u{0}*\\u{0}`; this looks like UTF-16; send the \
          patch as UTF-8"
     );
 }
@@ -438,16 +439,19 @@ fn an_add_repeated_at_once_is_a_choice() {
 
 #[test]
 fn notes_are_bounded_and_the_rest_is_counted() {
-    let text = envelope(&format!("*** Add File: a\n{}", "\n".repeat(Patch::MAX_NOTES + 7)));
+    let text = envelope(&format!("*** Add File: a\n{}", "\n+x\n".repeat(Patch::MAX_NOTES + 7)));
     let patch = Patch::parse(text.as_bytes()).unwrap();
     assert_eq!((patch.notes.len(), patch.notes_left_out), (Patch::MAX_NOTES, 7));
+    let text = envelope(&format!("*** Add File: a\n{}", "\n".repeat(Patch::MAX_NOTES + 7)));
+    let patch = Patch::parse(text.as_bytes()).unwrap();
+    assert_eq!(patch.notes, [Note { line: 3, lines: Patch::MAX_NOTES as u64 + 7, kind: NoteKind::BareEmptyLine }]);
 }
 
 /// An event without its borrow.
 fn tell(event: Event<'_>) -> String {
     match event {
         Event::Opened { op, line, path, action } => format!("{op} opened {line} {} {action:?}", path.escape_ascii()),
-        Event::Hunk { op, index, hunk } => format!("{op} hunk {index} {} {}", hunk.line, show_hunk(hunk)),
+        Event::Hunk { op, index, hunk, .. } => format!("{op} hunk {index} {} {}", hunk.line, show_hunk(hunk)),
         Event::Complete { op, file } => format!("{op} complete {}", show_op(file)),
     }
 }
@@ -644,7 +648,7 @@ fn work_is_linear_in_the_bytes_whatever_the_pieces() {
                     parser.feed(piece);
                     while ask && matches!(parser.next_event(), Ok(Some(_))) {}
                 }
-                let Machine::Envelope(machine) = &parser.machine;
+                let Machine::Envelope(machine) = &parser.machine else { panic!("another machine") };
                 let lines = text.iter().filter(|byte| **byte == b'\n').count();
                 assert!(
                     parser.lines.steps <= 5 * text.len() + 100,

@@ -46,15 +46,12 @@ fn op() -> impl Strategy<Value = FileOp> {
     let kind = prop_oneof![
         lines
             .prop_map(|lines| OpKind::Add { content: lines.iter().flat_map(|it| [it, &b"\n"[..]].concat()).collect() }),
-        Just(OpKind::Delete),
+        Just(OpKind::Delete { hunks: Vec::new() }),
         (proptest::option::of(text()), proptest::collection::vec(hunk(), 0..4))
             .prop_map(|(move_to, hunks)| OpKind::Update { move_to, hunks }),
     ];
-    (prop_oneof![Just(b"a".to_vec()), Just(b"b/c".to_vec()), text()], kind).prop_map(|(path, kind)| FileOp {
-        line: 0,
-        path,
-        kind,
-    })
+    (prop_oneof![Just(b"a".to_vec()), Just(b"b/c".to_vec()), text()], kind)
+        .prop_map(|(path, kind)| FileOp::new(0, path, kind))
 }
 
 proptest! {
@@ -96,7 +93,7 @@ fn is_plain(patch: &Patch) -> bool {
         && patch.ops.iter().all(|op| {
             plain(&op.path)
                 && match &op.kind {
-                    OpKind::Add { .. } | OpKind::Delete => true,
+                    OpKind::Add { .. } | OpKind::Delete { .. } => true,
                     OpKind::Update { move_to, hunks } => {
                         !hunks.is_empty()
                             && move_to.as_ref().is_none_or(plain)
@@ -104,6 +101,7 @@ fn is_plain(patch: &Patch) -> bool {
                                 .iter()
                                 .all(|hunk| !hunk.is_empty() && hunk.anchors.iter().all(plain) && hunk.hint.is_none())
                     }
+                    _ => false,
                 }
         })
 }
@@ -114,14 +112,14 @@ fn what_the_language_cannot_say_is_refused() {
     let update = |hunks: Vec<Hunk>| OpKind::Update { move_to: None, hunks };
     let cases: Vec<(&[u8], OpKind, &str)> = vec![
         (b"a", add(b"x"), "the new file `a` does not end in a line feed, which `*** Add File` cannot say"),
-        (b"a ", OpKind::Delete, "`a ` cannot be written in a header"),
-        (b"a\nb", OpKind::Delete, "`a\\nb` cannot be written in a header"),
-        (b"", OpKind::Delete, "`` cannot be written in a header"),
+        (b"a ", OpKind::Delete { hunks: Vec::new() }, "`a·` cannot be written in a header"),
+        (b"a\nb", OpKind::Delete { hunks: Vec::new() }, "`a\\nb` cannot be written in a header"),
+        (b"", OpKind::Delete { hunks: Vec::new() }, "`` cannot be written in a header"),
         (b"a", update(vec![]), "the update of `a` has nothing in it"),
         (b"a", update(vec![Hunk::default()]), "the update of `a` has nothing in it"),
     ];
     for (path, kind, want) in cases {
-        let op = FileOp { line: 1, path: path.to_vec(), kind };
+        let op = FileOp::new(1, path, kind);
         let error = Patch { ops: vec![op], ..Patch::default() }.to_envelope().unwrap_err();
         assert_eq!(error.to_string(), want);
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::patch::{Row, Sign};
+use crate::policy::{FinalNewline, Policy};
 use crate::text::{LineEnding, LineIndex, Spliced};
 
 use super::reindent::Change;
@@ -194,6 +195,12 @@ pub(super) struct WriteStyle {
     pub(super) first_ending: bool,
     /// A final newline is written even where the file has none.
     pub(super) final_newline: bool,
+}
+
+impl WriteStyle {
+    pub(super) fn of(policy: &Policy) -> Self {
+        WriteStyle { first_ending: policy.first_ending, final_newline: policy.final_newline == FinalNewline::Always }
+    }
 }
 
 /// Writes lines one after the other. An ending is held back until it is known that another line follows.

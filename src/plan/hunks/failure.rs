@@ -104,6 +104,15 @@ pub enum FailureKind {
         /// The line of the file where they meet, counted from 1.
         line: usize,
     },
+    /// Its text is in the file, but not as often as it says.
+    WrongTimes {
+        /// How often it should be there.
+        wanted: u64,
+        /// Where it is.
+        found: FoundAt,
+        /// How often it is there.
+        times: u64,
+    },
     /// It only adds lines, and only a line number or a hint says where.
     OnlyLineNumber,
     /// It has no rows.

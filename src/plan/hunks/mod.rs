@@ -5,16 +5,18 @@ mod explain;
 mod failure;
 mod reindent;
 mod rows;
+mod strict;
 
 pub use failure::{CutLine, Difference, Excerpt, FailureKind, FoundAt, HunkFailure, UpdateError};
 
 use crate::matching::{Placer, Query, Spot};
 use crate::patch::{Hunk, Row, Sign};
-use crate::policy::{FinalNewline, Policy, Tier};
+use crate::policy::{Policy, Tier};
 use crate::text::{LineIndex, Spliced, WideEncoding};
 
 use edits::{Edits, Placing, WriteStyle};
 use reindent::{Change, Depths, Reindent};
+use strict::Strict;
 
 /// Hunks that may fail before further ones are only counted.
 const MISFITS: usize = 20;
@@ -86,6 +88,17 @@ pub fn update(base: &[u8], hunks: &[Hunk], policy: &Policy) -> Result<Updated, U
     placer.finish()
 }
 
+/// Inserts lines above line `at` (from 0). A CR at the end of a line of `text` is dropped: endings are the file's.
+pub(crate) fn insert_lines(text: LineIndex<'_>, at: usize, lines: &[u8], policy: &Policy) -> Spliced {
+    let row = |line| Row { sign: Sign::Add, text: line, no_newline: false };
+    let lines = lines.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let rows: Vec<Row<'_>> = lines.map(row).collect();
+    let mut edits = Edits::default();
+    edits.take(&rows, Placing { hunk: 0, at, late: false, append: at == text.len(), change: None }, text.len());
+    edits.sort(text.len());
+    edits.write(&text, WriteStyle::of(policy))
+}
+
 /// Places hunks in a file one after the other, as they arrive.
 #[derive(Debug)]
 #[must_use = "hunks are applied by `finish`"]
@@ -93,6 +106,10 @@ pub struct HunkPlacer<'a> {
     placer: Placer<'a>,
     rules: Rules,
     edits: Edits,
+    /// What hunks of a real unified diff say to the byte.
+    strict: Strict,
+    /// How far below its line number the last such hunk was found: the next one is expected as far off.
+    shift: i64,
     depths: Depths,
     hunks: usize,
     /// Patch lines of the hunks, for clashes, which are found last.
@@ -124,15 +141,14 @@ impl<'a> HunkPlacer<'a> {
         if u32::try_from(text.len()).is_err() {
             return Err(UpdateError::TooManyLines { lines: text.len() });
         }
-        let style = WriteStyle {
-            first_ending: policy.first_ending,
-            final_newline: policy.final_newline == FinalNewline::Always,
-        };
+        let style = WriteStyle::of(policy);
         let Policy { reindent, shared_context, additions_at_end, .. } = *policy;
         Ok(HunkPlacer {
             placer: Placer::new(text, policy),
             rules: Rules { reindent, shared_context, additions_at_end, style },
             edits: Edits::default(),
+            strict: Strict::default(),
+            shift: 0,
             depths: Depths::default(),
             hunks: 0,
             hunk_lines: Vec::new(),
@@ -159,6 +175,8 @@ impl<'a> HunkPlacer<'a> {
         }
         match self.place_rows(hunk, number) {
             Ok(placed) => {
+                self.strict.take(hunk, self.placer.text(), placed.line - 1);
+                self.shift = placed.offset.filter(|_| hunk.unified).unwrap_or(self.shift);
                 self.placed.push(placed);
                 Ok(self.placed.last())
             }
@@ -188,7 +206,8 @@ impl<'a> HunkPlacer<'a> {
             self.failures.sort_by_key(|failure| failure.hunk);
             return Err(UpdateError::Hunks { failures: self.failures, not_searched: self.not_searched });
         }
-        let spliced = self.edits.write(self.placer.text(), self.rules.style);
+        let text = self.placer.text();
+        let spliced = self.strict.write(text).unwrap_or_else(|| self.edits.write(text, self.rules.style));
         Ok(Updated { spliced, placed: self.placed })
     }
 
@@ -208,14 +227,15 @@ impl<'a> HunkPlacer<'a> {
             old: &old,
             anchors: &hunk.anchors,
             hint: hunk.hint.as_deref(),
-            number: hunk.old_line.map(|line| usize::try_from(line).unwrap_or(usize::MAX)),
+            number: self.expected_line(hunk),
             unified: hunk.unified,
+            anywhere: hunk.anywhere,
             at_end: hunk.end_of_file || rows.iter().any(|row| row.no_newline),
         };
         if old.is_empty() {
             return self.insert(hunk, number, &rows, &query);
         }
-        let spot = match self.placer.find(&query) {
+        let spot = match self.at_header(hunk).map_or_else(|| self.placer.find(&query), Ok) {
             Ok(spot) => spot,
             Err(miss) => {
                 return Err(Box::new(explain::explain(&mut self.placer, hunk, number, &rows, &query, miss)));
@@ -236,8 +256,29 @@ impl<'a> HunkPlacer<'a> {
         let placing = Placing { hunk: number, at: spot.at, late: spot.late, append: false, change: change.as_ref() };
         let last_changed = self.edits.take(&rows, placing, text.len());
         let end = spot.at + old_lines;
-        self.placer.set_cursor(last_changed.filter(|_| self.rules.shared_context).unwrap_or(end));
+        if !hunk.anywhere {
+            self.placer.set_cursor(last_changed.filter(|_| self.rules.shared_context).unwrap_or(end));
+        }
         Ok(placed(hunk, number, spot, old_lines, notes))
+    }
+
+    /// The line (from 1) on which a unified header lets one expect the hunk.
+    fn expected_line(&self, hunk: &Hunk) -> Option<usize> {
+        let line = hunk.old_line?;
+        let line = if hunk.unified { line.saturating_add_signed(self.shift).max(1) } else { line };
+        Some(usize::try_from(line).unwrap_or(usize::MAX))
+    }
+
+    /// The place that a real unified diff names, if the hunk's old lines stand there to the byte and no hunk before it has
+    /// shown that the numbers are off.
+    fn at_header(&self, hunk: &Hunk) -> Option<Spot> {
+        let at = self.strict.at_header(hunk, self.placer.text())?;
+        (self.shift == 0 && at >= self.placer.cursor()).then_some(Spot {
+            at,
+            tier: Tier::Exact,
+            late: false,
+            short: false,
+        })
     }
 
     /// Places a hunk that only adds lines: below its anchor, or at the end of the file.

@@ -3,13 +3,15 @@
 use crate::patch::{Hunk, Row, Sign};
 use crate::text::{LineIndex, UTF8_BOM};
 
-/// The rows of a hunk for a certain file: without a byte order mark that the file has too, and cut at each CR where a
-/// CR ends the file's lines.
+/// The rows of a hunk for a certain file: without a byte order mark that the file has too, cut at each CR where a CR ends
+/// the file's lines, and in a real unified diff without the CR of a CRLF.
 pub(super) fn rows_for<'h>(hunk: &'h Hunk, text: &LineIndex<'_>) -> Vec<Row<'h>> {
     let mut rows = Vec::with_capacity(hunk.len() as usize);
     for row in hunk.rows() {
         let bare = row.text.strip_prefix(UTF8_BOM).filter(|_| text.bom_len() > 0);
         let row = Row { text: bare.unwrap_or(row.text), ..row };
+        let ends_in_cr = hunk.unified && row.text.ends_with(b"\r");
+        let row = Row { text: &row.text[..row.text.len() - usize::from(ends_in_cr)], ..row };
         if text.is_cr_only() {
             rows.extend(row.text.split(|&byte| byte == b'\r').map(|piece| Row { text: piece, ..row }));
         } else {

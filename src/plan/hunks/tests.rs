@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp};
 use super::failure::{EXCERPT_LINES, LINE_BYTES};
 use super::*;
 use crate::matching::tests::{WAYS, Way};
-use crate::policy::Ambiguity;
+use crate::policy::{Ambiguity, FinalNewline};
 use crate::text::{Piece, UTF8_BOM};
 
 /// Hunks written one row a line: `@@ anchor`, `@@ -12 hint`, `$` for the end of the file, `\` for the no-newline note.
@@ -65,6 +65,7 @@ fn short(kind: &FailureKind) -> String {
         FailureKind::Overlap { other, line } => format!("overlap {other} {line}"),
         FailureKind::NotFound => "not found".into(),
         FailureKind::OnlyLineNumber => "only a number".into(),
+        FailureKind::WrongTimes { wanted, found, times } => format!("{times} for {wanted}{}", lines(found)),
         FailureKind::NoRows => "no rows".into(),
     }
 }

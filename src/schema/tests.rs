@@ -1,0 +1,180 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::strategy::BoxedStrategy;
+use proptest::string::string_regex;
+
+use super::*;
+use crate::patch::{ParseOptions, Patch};
+
+#[test]
+fn every_example_is_of_its_language_and_parses() {
+    for format in Format::ALL {
+        let example = PatchTool::new(format).example();
+        assert_eq!(Format::detect(example.as_bytes()), Some(format), "{example}");
+        let options = ParseOptions::default().format(format);
+        let patch = Patch::parse_with(example.as_bytes(), &options).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(patch.ops[0].path, b"src/greet.py");
+        assert!(patch.notes.is_empty(), "{:?}", patch.notes);
+    }
+}
+
+#[test]
+fn every_definition_is_what_its_audience_expects() {
+    for format in Format::ALL {
+        let tool = PatchTool::new(format);
+        for (audience, schema) in
+            [(Audience::OpenAi, "parameters"), (Audience::Anthropic, "input_schema"), (Audience::Mcp, "inputSchema")]
+        {
+            let value: Value = serde_json::from_str(&tool.definition(audience)).unwrap();
+            assert_eq!(value["name"], tool.name());
+            assert!(value["description"].as_str().unwrap().starts_with(tool.description()));
+            let custom = value["type"] == "custom";
+            assert_eq!(custom, audience == Audience::OpenAi && tool.grammar().is_some());
+            if custom {
+                assert_eq!(value["format"]["definition"], tool.grammar().unwrap());
+            } else {
+                assert_eq!(value[schema]["type"], "object");
+            }
+            assert!(value.to_string().contains("greet.py"), "the example is told");
+        }
+        assert!(tool.definition(Audience::Plain).contains(tool.usage()));
+    }
+}
+
+/// What stands in a grammar.
+#[derive(Clone, Debug)]
+enum Item {
+    Literal(String),
+    Name(String),
+    Group(Vec<Vec<Item>>),
+    Repeat(Box<Item>, char),
+}
+
+/// Rules as alternatives of sequences, and terminals as regular expressions.
+#[derive(Default)]
+struct Grammar {
+    rules: BTreeMap<String, Vec<Vec<Item>>>,
+    terminals: BTreeMap<String, String>,
+}
+
+impl Grammar {
+    fn read(text: &str) -> Self {
+        let mut out = Grammar::default();
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            let (name, body) = line.split_once(": ").unwrap();
+            match body.strip_prefix('/').and_then(|body| body.strip_suffix('/')) {
+                Some(regex) => _ = out.terminals.insert(name.to_owned(), regex.replace("\\/", "/")),
+                None => {
+                    let mut chars = body.chars().peekable();
+                    out.rules.insert(name.to_owned(), alternatives(&mut chars));
+                }
+            }
+        }
+        out
+    }
+
+    fn rule(&self, name: &str) -> BoxedStrategy<String> {
+        if let Some(regex) = self.terminals.get(name) {
+            return string_regex(regex).unwrap().boxed();
+        }
+        self.any(&self.rules[name])
+    }
+
+    fn any(&self, alternatives: &[Vec<Item>]) -> BoxedStrategy<String> {
+        let sequences: Vec<_> = alternatives.iter().map(|items| self.all(items)).collect();
+        proptest::strategy::Union::new(sequences).boxed()
+    }
+
+    fn all(&self, items: &[Item]) -> BoxedStrategy<String> {
+        let parts: Vec<_> = items.iter().map(|item| self.item(item)).collect();
+        parts.prop_map(|parts| parts.concat()).boxed()
+    }
+
+    fn item(&self, item: &Item) -> BoxedStrategy<String> {
+        match item {
+            Item::Literal(text) => Just(text.clone()).boxed(),
+            Item::Name(name) => self.rule(name),
+            Item::Group(alternatives) => self.any(alternatives),
+            Item::Repeat(item, sign) => {
+                let range = match sign {
+                    '?' => 0..=1,
+                    '*' => 0..=3,
+                    _ => 1..=3,
+                };
+                prop::collection::vec(self.item(item), range).prop_map(|parts| parts.concat()).boxed()
+            }
+        }
+    }
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+fn alternatives(chars: &mut Chars<'_>) -> Vec<Vec<Item>> {
+    let mut out = vec![Vec::new()];
+    loop {
+        let item = match chars.peek() {
+            None | Some(')') => return out,
+            Some(' ') => {
+                chars.next();
+                continue;
+            }
+            Some('|') => {
+                chars.next();
+                out.push(Vec::new());
+                continue;
+            }
+            Some('(') => {
+                chars.next();
+                let group = Item::Group(alternatives(chars));
+                assert_eq!(chars.next(), Some(')'));
+                group
+            }
+            Some('"') => {
+                chars.next();
+                Item::Literal(chars.by_ref().take_while(|c| *c != '"').collect())
+            }
+            Some(_) => {
+                let mut name = String::new();
+                while let Some(c) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                    name.push(c);
+                }
+                assert!(!name.is_empty(), "{chars:?}");
+                Item::Name(name)
+            }
+        };
+        let item = match chars.next_if(|c| "?*+".contains(*c)) {
+            Some(sign) => Item::Repeat(Box::new(item), sign),
+            None => item,
+        };
+        out.last_mut().unwrap().push(item);
+    }
+}
+
+fn accepted(format: Format) -> BoxedStrategy<String> {
+    Grammar::read(PatchTool::new(format).grammar().unwrap()).rule("start")
+}
+
+fn parses(format: Format, text: &str) -> Result<(), TestCaseError> {
+    let options = ParseOptions::default().format(format);
+    match Patch::parse_with(text.as_bytes(), &options) {
+        Ok(_) => Ok(()),
+        // The one thing that no such grammar can say.
+        Err(error) if error.code() == "opened-twice" => Ok(()),
+        Err(error) => Err(TestCaseError::fail(format!("{error}\n{text:?}"))),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn what_the_envelope_grammar_accepts_parses(text in accepted(Format::Envelope)) {
+        parses(Format::Envelope, &text)?;
+    }
+
+    #[test]
+    fn what_the_blocks_grammar_accepts_parses(text in accepted(Format::Blocks)) {
+        parses(Format::Blocks, &text)?;
+    }
+}
