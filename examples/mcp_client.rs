@@ -72,6 +72,9 @@ pub(crate) async fn drive(command: tokio::process::Command, root: &Path) -> Resu
     call("apply_patch", json!({"patch": right, "expect": {"greet.py": hash}}), true).await?;
     assert!(std::fs::read_to_string(root.join("greet.py"))?.contains("Hello, {name}!"));
     call("undo", json!({}), true).await?;
+    let edit = json!({"path": "greet.py", "old_string": "Hello ", "new_string": "Good day, "});
+    call("edit", json!({"edits": [edit]}), true).await?;
+    call("undo", json!({}), true).await?;
     assert_eq!(std::fs::read_to_string(root.join("greet.py"))?, FILE);
 
     assert!(unused.is_empty(), "not used: {unused:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cli::args::{Profile, open_root, seconds};
 use crate::cli::{DONE, output};
 use crate::mcp::{ClientRoots, HttpServer, ServeError, ServeOptions, serve_stdio};
-use crate::{GENERATED, ParseOptions};
+use crate::{Format, GENERATED, ParseOptions};
 
 pub(super) const ABOUT: &str = "Serve the tools to an agent by the Model Context Protocol";
 
@@ -119,7 +119,8 @@ fn options(args: &Args) -> Result<ServeOptions, String> {
     let parse = match args.profile {
         Profile::Default => ParseOptions::default(),
         Profile::Codex => ParseOptions::codex(),
-    };
+    }
+    .format(Format::Auto);
     Ok(ServeOptions::new(root.unwrap_or(Path::new(".")))
         .client_roots(client_roots)
         .read_only(args.read_only)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{ParseOptions, Policy};
+use crate::{Format, ParseOptions, Policy};
 
 /// What the roots that a client names mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ impl ServeOptions {
             structured: true,
             timeout: Duration::from_secs(60),
             policy: Policy::default(),
-            parse: ParseOptions::default(),
+            parse: ParseOptions::default().format(Format::Auto),
             keep_undo: 10,
         }
     }
@@ -85,7 +85,8 @@ impl ServeOptions {
         self
     }
 
-    /// Sets how patches are parsed. Default: [`ParseOptions::default`].
+    /// Sets how patches are parsed. Default: any language, as
+    /// [`Format::Auto`] finds it out.
     #[must_use]
     pub fn parse(mut self, parse: ParseOptions) -> Self {
         self.parse = parse;

@@ -6,6 +6,8 @@ mod patch;
 mod read_file;
 mod undo;
 
+use std::borrow::Cow;
+
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,7 +26,7 @@ const MOST_ROWS: u64 = 1000;
 pub(super) struct Tool {
     name: &'static str,
     title: &'static str,
-    description: &'static str,
+    description: fn() -> Cow<'static, str>,
     schema: fn() -> Value,
     /// Whether it can change files.
     writes: bool,
@@ -32,7 +34,8 @@ pub(super) struct Tool {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: &[Tool] = &[patch::APPLY, patch::CHECK, grep::TOOL, glob::TOOL, read_file::TOOL, undo::TOOL];
+pub(super) const ALL: &[Tool] =
+    &[patch::APPLY, patch::EDIT, patch::CHECK, grep::TOOL, glob::TOOL, read_file::TOOL, undo::TOOL];
 
 /// The tool of that name.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
@@ -75,7 +78,7 @@ impl Tool {
             .destructive(self.writes)
             .idempotent(!self.writes)
             .open_world(false);
-        Described::new(self.name, self.description, schema).with_title(self.title).with_annotations(annotations)
+        Described::new(self.name, (self.description)(), schema).with_title(self.title).with_annotations(annotations)
     }
 
     /// Whether a server with these options has the tool.

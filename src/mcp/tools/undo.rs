@@ -1,5 +1,6 @@
 //! `undo`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -16,8 +17,12 @@ const LOCK: Duration = Duration::from_secs(10);
 pub(super) const TOOL: Tool = Tool {
     name: "undo",
     title: "Undo a patch",
-    description: "Undoes the newest patch, or the one of a number: all of its files are put back, or none is. Undoing again \
+    description: || {
+        Cow::Borrowed(
+            "Undoes the newest patch, or the one of a number: all of its files are put back, or none is. Undoing again \
                   goes one patch further back. Where a file has changed since, nothing is undone.",
+        )
+    },
     schema,
     writes: true,
     run,
