@@ -1,7 +1,5 @@
 //! The examples run, and check what they say themselves.
 
-use restitch as _;
-
 #[path = "../../examples/agent_loop.rs"]
 mod agent_loop;
 #[path = "../../examples/apply_a_patch.rs"]
@@ -12,6 +10,8 @@ mod match_strings;
 mod preview_then_commit;
 #[path = "../../examples/search_with_a_budget.rs"]
 mod search_with_a_budget;
+#[path = "../../examples/stream_a_model.rs"]
+mod stream_a_model;
 
 macro_rules! runs {
     ($($name:ident),* $(,)?) => {$(
@@ -25,5 +25,5 @@ macro_rules! runs {
 }
 
 mod each {
-    runs!(agent_loop, apply_a_patch, match_strings, preview_then_commit, search_with_a_budget);
+    runs!(agent_loop, apply_a_patch, match_strings, preview_then_commit, search_with_a_budget, stream_a_model);
 }

@@ -14,6 +14,8 @@ mod diagnose_checkers;
 mod diagnose_syntax;
 /// The examples, each run to its end.
 mod examples;
+/// The examples of the page about the patch language.
+mod format_doc;
 /// Patches in each language, as files of cases.
 mod formats;
 /// Diffs of the real git, applied.
