@@ -6,6 +6,7 @@ use std::io::Read;
 
 use crate::commit::{self, CommitError, CommitErrorKind, CommitNote, CommitOptions, DiskState};
 use crate::diagnose::{Baseline, ChangedFile, Diagnose, DiagnoseOptions};
+use crate::limits::CancelToken;
 use crate::patch::{Call, Note, ParseError, ParseOptions, Patch, ReadError};
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::report::{self, Report};
@@ -22,6 +23,7 @@ pub struct ApplyOptions {
     commit: CommitOptions,
     diagnose: Option<DiagnoseOptions>,
     keep_undo: usize,
+    cancel: CancelToken,
     check: bool,
 }
 
@@ -38,6 +40,9 @@ pub enum ApplyError {
     /// The patch does not fit the tree; nothing was changed.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The caller cancelled before the first change; nothing was changed.
+    #[error("the patch was cancelled; nothing was changed")]
+    Cancelled,
     /// Preparing or committing failed; the error says what is true on the disk.
     #[error(transparent)]
     Commit(#[from] CommitError),
@@ -70,6 +75,7 @@ impl ApplyOptions {
     pub fn run(&self, workspace: &Workspace, mut patch: Patch) -> Result<Report, ApplyError> {
         let resumed = self.resume(workspace)?;
         let notes = std::mem::take(&mut patch.notes);
+        self.go_on()?;
         let plan = Plan::new(patch, workspace, &self.plan)?;
         self.conclude(workspace, plan, notes, resumed)
     }
@@ -91,13 +97,20 @@ impl ApplyOptions {
             return Ok(Report::planned(plan, notes).with_diagnosis(diagnosis));
         }
         let baseline = checks.map(|(checks, changes)| checks.before(changes));
+        self.go_on()?;
         let prepared = commit::prepare(workspace, plan.steps(), &self.commit)?;
+        self.go_on()?;
         let mut outcome = prepared.commit()?;
         outcome.notes.splice(0..0, resumed);
         if let Err(error) = undo::keep(workspace, &plan, &outcome, self.keep_undo) {
             outcome.notes.push(CommitNote::UndoNotKept(error.to_string()));
         }
         Ok(Report::committed(plan, notes, outcome).with_diagnosis(baseline.map(Baseline::after)))
+    }
+
+    /// An error once the caller has cancelled.
+    fn go_on(&self) -> Result<(), ApplyError> {
+        if self.cancel.is_cancelled() { Err(ApplyError::Cancelled) } else { Ok(()) }
     }
 
     /// Brings back what an interrupted commit left, so that a patch is planned on a tree that is whole; a check only refuses
@@ -117,6 +130,14 @@ impl ApplyOptions {
     #[must_use]
     pub fn keep_undo(mut self, patches: usize) -> Self {
         self.keep_undo = patches;
+        self
+    }
+
+    /// Sets a token that ends the work before the first change, when it is looked at: before planning, staging and
+    /// committing. After the first change the patch is finished. Default: one that nobody cancels.
+    #[must_use]
+    pub fn cancel(mut self, token: CancelToken) -> Self {
+        self.cancel = token;
         self
     }
 
@@ -174,7 +195,7 @@ impl ApplyError {
     pub fn state(&self) -> AfterError {
         match self {
             ApplyError::Read(_) => AfterError::RolledBack,
-            ApplyError::Parse(_) | ApplyError::Plan(_) => AfterError::Refused,
+            ApplyError::Parse(_) | ApplyError::Plan(_) | ApplyError::Cancelled => AfterError::Refused,
             ApplyError::Commit(error) => match (error.state(), error.kind()) {
                 (DiskState::Incomplete(_), _) => AfterError::Incomplete,
                 (DiskState::Untouched, kind) if !matches!(kind, CommitErrorKind::Io { .. }) => AfterError::Refused,
@@ -190,6 +211,7 @@ impl ApplyError {
             ApplyError::Read(error) => format!("the patch could not be read: {error}; nothing was changed"),
             ApplyError::Parse(error) => format!("this is no patch that can be applied; nothing was changed\n{error}"),
             ApplyError::Plan(error) => report::refusal(error),
+            ApplyError::Cancelled => self.to_string(),
             ApplyError::Commit(error) => error.to_string(),
         }
     }

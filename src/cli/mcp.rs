@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cli::args::{Profile, open_root, seconds};
 use crate::cli::{DONE, output};
 use crate::mcp::{ClientRoots, HttpServer, ServeError, ServeOptions, serve_stdio};
-use crate::{GENERATED, ParseOptions};
+use crate::{Format, GENERATED, ParseOptions};
 
 pub(super) const ABOUT: &str = "Serve the tools to an agent by the Model Context Protocol";
 
@@ -50,6 +50,10 @@ pub(super) struct Args {
     /// Send answers as text only, without the same as data
     #[arg(long)]
     text_only: bool,
+
+    /// How many patches the tool `undo` can undo; 0 for no such tool
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    keep_undo: usize,
 
     /// How long one call may take, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
@@ -115,12 +119,14 @@ fn options(args: &Args) -> Result<ServeOptions, String> {
     let parse = match args.profile {
         Profile::Default => ParseOptions::default(),
         Profile::Codex => ParseOptions::codex(),
-    };
+    }
+    .format(Format::Auto);
     Ok(ServeOptions::new(root.unwrap_or(Path::new(".")))
         .client_roots(client_roots)
         .read_only(args.read_only)
         .structured(!args.text_only)
         .timeout(args.timeout)
+        .keep_undo(args.keep_undo)
         .parse(parse)
         .policy(args.profile.policy().protected(args.protect.iter().cloned().chain(generated))))
 }

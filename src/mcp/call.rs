@@ -148,8 +148,8 @@ impl Watched<'_> {
                     cancelled = true;
                     self.cancel.cancel();
                 }
+                () = sleep_until(self.end), if !self.cancel.is_cancelled() => self.cancel.cancel(),
                 () = sleep_until(self.end + GRACE) => {
-                    self.cancel.cancel();
                     return Answer::refused("the call did not end in its time and goes on; what it changes is not known, read the files");
                 }
                 _ = ticks.tick(), if self.progress.is_some() => {

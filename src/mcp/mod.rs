@@ -5,8 +5,10 @@
 //!
 //! | Tool | What it does |
 //! | --- | --- |
-//! | `apply_patch` | applies a patch: all of it, or nothing |
+//! | `apply_patch` | applies a patch of any of the languages: all of it, or nothing |
+//! | `edit` | replaces quoted text, inserts lines, writes whole files: all of it, or nothing |
 //! | `check_patch` | says what a patch would do, with a diff; writes nothing |
+//! | `undo` | undoes a patch |
 //! | `grep`, `glob`, `read_file` | look at the files, within budgets |
 //!
 //! Every answer is text for the model, and the same as data in `structuredContent`. A refusal is an answer with

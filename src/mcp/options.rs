@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{ParseOptions, Policy};
+use crate::{Format, ParseOptions, Policy};
 
 /// What the roots that a client names mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,6 +30,7 @@ pub struct ServeOptions {
     pub(super) timeout: Duration,
     pub(super) policy: Policy,
     pub(super) parse: ParseOptions,
+    pub(super) keep_undo: usize,
 }
 
 impl ServeOptions {
@@ -43,7 +44,8 @@ impl ServeOptions {
             structured: true,
             timeout: Duration::from_secs(60),
             policy: Policy::default(),
-            parse: ParseOptions::default(),
+            parse: ParseOptions::default().format(Format::Auto),
+            keep_undo: 10,
         }
     }
 
@@ -83,10 +85,18 @@ impl ServeOptions {
         self
     }
 
-    /// Sets how patches are parsed. Default: [`ParseOptions::default`].
+    /// Sets how patches are parsed. Default: any language, as
+    /// [`Format::Auto`] finds it out.
     #[must_use]
     pub fn parse(mut self, parse: ParseOptions) -> Self {
         self.parse = parse;
+        self
+    }
+
+    /// Sets how many patches the tool `undo` can undo; with 0 there is no such tool. Default: 10.
+    #[must_use]
+    pub fn keep_undo(mut self, patches: usize) -> Self {
+        self.keep_undo = patches;
         self
     }
 }

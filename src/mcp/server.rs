@@ -34,10 +34,6 @@ impl Server {
         let roots = Roots::new(&options.root, options.client_roots);
         Server { options, bounds, roots }
     }
-
-    fn offers(&self, tool: &Tool) -> bool {
-        !(self.options.read_only && tool.writes)
-    }
 }
 
 impl ServerHandler for Server {
@@ -53,12 +49,12 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let offered = tools::ALL.iter().filter(|tool| self.offers(tool));
+        let offered = tools::ALL.iter().filter(|tool| tool.offered(&self.options));
         Ok(ListToolsResult::with_all_items(offered.map(Tool::described).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Described> {
-        tools::find(name).filter(|tool| self.offers(tool)).map(Tool::described)
+        tools::find(name).filter(|tool| tool.offered(&self.options)).map(Tool::described)
     }
 
     async fn call_tool(
@@ -66,7 +62,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = tools::find(&request.name).filter(|tool| self.offers(tool)) else {
+        let Some(tool) = tools::find(&request.name).filter(|tool| tool.offered(&self.options)) else {
             return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
         };
         let structured = self.options.structured;

@@ -20,7 +20,7 @@ async fn clients_of_both_protocols_are_served() {
     let server = Http::start(dir.path(), &[]).await;
     for (count, lifecycle) in lifecycles().into_iter().enumerate() {
         let session = server.session(Client::new(None).0, lifecycle).await;
-        assert_eq!(session.list_all_tools().await.unwrap().len(), 5);
+        assert_eq!(session.list_all_tools().await.unwrap().len(), 7);
         done(&session, "apply_patch", patch("a.txt", &count.to_string(), &(count + 1).to_string())).await;
         done(&session, "glob", json!({"pattern": "*"})).await;
         session.cancel().await.unwrap();

@@ -53,7 +53,7 @@ impl Raw {
     async fn works(&mut self) {
         let answer = self.asks(json!({"jsonrpc": "2.0", "id": "last", "method": "tools/list"})).await;
         assert_eq!(answer["id"], "last", "{answer}");
-        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5, "{answer}");
+        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 7, "{answer}");
     }
 }
 

@@ -67,7 +67,6 @@ async fn roots_that_change_are_asked_for_again() {
     let (text, _) = done(&session, "read_file", json!({"path": "a.txt"})).await;
     assert!(text.contains("one"), "{text}");
     *session.service().roots.as_ref().unwrap().lock().unwrap() = vec![two.uri()];
-    #[expect(deprecated, reason = "roots are still part of the protocol")]
     session.notify_roots_list_changed().await.unwrap();
     let (text, _) = done(&session, "read_file", json!({"path": "a.txt"})).await;
     assert!(text.contains("two"), "{text}");

@@ -122,9 +122,9 @@ async fn the_list_tells_the_truth_about_what_tools_do() {
     let session = start(dir.path(), &[]).await;
     let tools = session.list_all_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
-    assert_eq!(names, ["apply_patch", "check_patch", "grep", "glob", "read_file"]);
+    assert_eq!(names, ["apply_patch", "edit", "check_patch", "grep", "glob", "read_file", "undo"]);
     for tool in &tools {
-        let writes = tool.name == "apply_patch";
+        let writes = ["apply_patch", "edit", "undo"].contains(&tool.name.as_ref());
         let hints = tool.annotations.clone().unwrap();
         assert_eq!(hints.read_only_hint, Some(!writes), "{}", tool.name);
         assert_eq!(hints.destructive_hint, Some(writes), "{}", tool.name);
@@ -175,4 +175,79 @@ async fn long_answers_stay_within_their_bounds() {
     let (text, data) = done(&session, "check_patch", add).await;
     assert!(text.len() <= 50 << 10 && text.contains("[cut: "), "{}", text.len());
     assert!(data["diff"].as_str().unwrap().contains("[cut: "));
+}
+
+#[tokio::test]
+async fn patches_are_undone_one_after_the_other() {
+    let dir = tree();
+    let session = start(dir.path(), &[]).await;
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    done(&session, "apply_patch", patch("notes.txt", "three", "3")).await;
+    let (text, data) = done(&session, "undo", json!({})).await;
+    assert!(text.contains("M notes.txt"), "{text}");
+    assert_eq!(data["status"], "undone");
+    assert_eq!(dir.read("notes.txt"), "one\n2\nthree\n");
+    done(&session, "undo", json!({})).await;
+    assert_eq!(dir.read("notes.txt"), "one\ntwo\nthree\n");
+    refused(&session, "undo", json!({})).await;
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    std::fs::write(dir.path().join("notes.txt"), "someone else's\n").unwrap();
+    let (text, _) = refused(&session, "undo", json!({})).await;
+    assert!(text.contains("notes.txt"), "{text}");
+    assert_eq!(dir.read("notes.txt"), "someone else's\n");
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_nothing_has_no_undo() {
+    let dir = tree();
+    let session = start(dir.path(), &["--keep-undo", "0"]).await;
+    let tools = session.list_all_tools().await.unwrap();
+    assert!(tools.iter().all(|tool| tool.name != "undo"));
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[tokio::test]
+async fn quoted_text_is_replaced_and_other_languages_are_taken() {
+    let dir = tree();
+    let session = start(dir.path(), &[]).await;
+    let edits = json!({"edits": [
+        {"path": "notes.txt", "old_string": "two", "new_string": "2"},
+        {"path": "src/other.py", "content": "# new\n", "expected_hash": restitch::Digest::of(b"# nothing\n").to_string()},
+    ]});
+    let (text, _) = done(&session, "edit", edits.clone()).await;
+    assert!(text.contains("M notes.txt\nM src/other.py\n"), "{text}");
+    assert_eq!((dir.read("notes.txt"), dir.read("src/other.py")), ("one\n2\nthree\n".into(), "# new\n".into()));
+    let (text, data) = refused(&session, "edit", edits).await;
+    assert!(text.contains("notes.txt") && data["status"] == "refused", "{text}");
+    done(&session, "edit", json!({"path": "notes.txt", "old_string": "2", "new_string": "two"})).await;
+    let (text, _) = refused(&session, "edit", json!({"path": "notes.txt", "old": "2"})).await;
+    assert!(text.contains("old"), "{text}");
+    let diff = "--- a/notes.txt\n+++ b/notes.txt\n@@ -2 +2 @@\n-two\n+zwei\n";
+    done(&session, "apply_patch", json!({"patch": diff})).await;
+    assert_eq!(dir.read("notes.txt"), "one\nzwei\nthree\n");
+}
+
+#[tokio::test]
+async fn the_schemas_are_those_that_the_program_prints() {
+    let dir = tree();
+    let session = start(dir.path(), &[]).await;
+    let tools = session.list_all_tools().await.unwrap();
+    for (name, format) in [("apply_patch", "envelope"), ("edit", "edits")] {
+        let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+        let printed = tokio::process::Command::new(env!("CARGO_BIN_EXE_restitch"))
+            .args(["schema", "--for", "mcp", "--format", format])
+            .output()
+            .await
+            .unwrap();
+        let printed: serde_json::Value = serde_json::from_slice(&printed.stdout).unwrap();
+        assert_eq!(printed["description"].as_str(), tool.description.as_deref(), "{name}");
+        let mut schema = tool.schema_as_json_value();
+        schema["properties"].as_object_mut().unwrap().remove("expect");
+        assert_eq!(schema, printed["inputSchema"], "{name}");
+        assert_eq!(
+            serde_json::to_value(&tool.annotations).unwrap()["destructiveHint"],
+            printed["annotations"]["destructiveHint"]
+        );
+    }
 }

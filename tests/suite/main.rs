@@ -12,6 +12,10 @@ mod diagnose_checkers;
 /// Syntax errors that a patch makes, for each language.
 #[cfg(feature = "syntax")]
 mod diagnose_syntax;
+/// The examples, each run to its end.
+mod examples;
+/// The examples of the page about the patch language.
+mod format_doc;
 /// Patches in each language, as files of cases.
 mod formats;
 /// Diffs of the real git, applied.
@@ -26,6 +30,8 @@ mod recovery;
 mod search;
 /// The same trees and questions for ripgrep.
 mod search_rg;
+/// What helps to set up: doctor, init, completions, man pages.
+mod setup;
 /// Trees on the disk and programs run in them.
 mod support;
 /// Undo: the file, the kept records, the program.

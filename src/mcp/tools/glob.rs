@@ -1,5 +1,6 @@
 //! `glob`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -17,8 +18,12 @@ const LONGEST: Duration = Duration::from_secs(30);
 pub(super) const TOOL: Tool = Tool {
     name: "glob",
     title: "Find files",
-    description: "Finds files by their path. Files that ignore rules name, and .git, are left out. The answer says how \
+    description: || {
+        Cow::Borrowed(
+            "Finds files by their path. Files that ignore rules name, and .git, are left out. The answer says how \
                   many there are in all and how to go on.",
+        )
+    },
     schema,
     writes: false,
     run,

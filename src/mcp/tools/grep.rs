@@ -1,5 +1,6 @@
 //! `grep`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -19,9 +20,13 @@ const LONGEST: Duration = Duration::from_secs(30);
 pub(super) const TOOL: Tool = Tool {
     name: "grep",
     title: "Search in files",
-    description: "Searches the files of the workspace, with ripgrep's engine. Rows come in path order, the same on every \
+    description: || {
+        Cow::Borrowed(
+            "Searches the files of the workspace, with ripgrep's engine. Rows come in path order, the same on every \
                   run. Files that ignore rules name, and .git, are left out; a file or directory named by path is \
                   searched even so. The answer says how many rows there are in all and how to go on.",
+        )
+    },
     schema,
     writes: false,
     run,

@@ -4,6 +4,9 @@ mod glob;
 mod grep;
 mod patch;
 mod read_file;
+mod undo;
+
+use std::borrow::Cow;
 
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -23,15 +26,16 @@ const MOST_ROWS: u64 = 1000;
 pub(super) struct Tool {
     name: &'static str,
     title: &'static str,
-    description: &'static str,
+    description: fn() -> Cow<'static, str>,
     schema: fn() -> Value,
     /// Whether it can change files.
-    pub(super) writes: bool,
+    writes: bool,
     run: fn(Value, &Place<'_>, &Call) -> Result<Answer, Answer>,
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: &[Tool] = &[patch::APPLY, patch::CHECK, grep::TOOL, glob::TOOL, read_file::TOOL];
+pub(super) const ALL: &[Tool] =
+    &[patch::APPLY, patch::EDIT, patch::CHECK, grep::TOOL, glob::TOOL, read_file::TOOL, undo::TOOL];
 
 /// The tool of that name.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
@@ -74,7 +78,14 @@ impl Tool {
             .destructive(self.writes)
             .idempotent(!self.writes)
             .open_world(false);
-        Described::new(self.name, self.description, schema).with_title(self.title).with_annotations(annotations)
+        Described::new(self.name, (self.description)(), schema).with_title(self.title).with_annotations(annotations)
+    }
+
+    /// Whether a server with these options has the tool.
+    pub(super) fn offered(&self, options: &ServeOptions) -> bool {
+        let forbidden = self.writes && options.read_only;
+        let nothing_kept = self.name == undo::TOOL.name && options.keep_undo == 0;
+        !forbidden && !nothing_kept
     }
 
     /// Runs the tool.

@@ -1,5 +1,6 @@
-//! `apply_patch` and `check_patch`.
+//! `apply_patch`, `check_patch` and `edit`: the road of the data, within the bounds of a call.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use super::{Place, Tool, input};
 use crate::mcp::answer::Answer;
 use crate::mcp::call::Call;
 use crate::{
-    ApplyError, CommitOptions, DiffOptions, Digest, Expectations, OpKind, Patch, Plan, PlanOptions, Report, prepare,
+    ApplyError, ApplyOptions, Audience, CommitError, CommitErrorKind, CommitOptions, DiffOptions, Digest, DiskState,
+    Expectations, Format, OpKind, ParseOptions, Patch, PatchTool, PlanOptions, Report,
 };
 
 /// How long a patch waits for other writers of the tree.
@@ -22,18 +24,8 @@ const MAX_DIFF: usize = 48 << 10;
 pub(super) const APPLY: Tool = Tool {
     name: "apply_patch",
     title: "Apply a patch",
-    description: "Edits files with a patch: all of it is applied, or nothing is. The patch is\n\
-                  *** Begin Patch\n\
-                  *** Update File: PATH        (or *** Add File: PATH with + lines, or *** Delete File: PATH)\n\
-                  *** Move to: PATH            (optional, after Update)\n\
-                  @@ ANCHOR                    (optional: a line above the change, such as a function's head)\n \
-                  context line\n\
-                  -removed line\n\
-                  +added line\n\
-                  *** End Patch\n\
-                  Give about three lines of context around each change, as they stand in the file. A patch that does not \
-                  fit in exactly one place is refused with the lines of the file as it is now, and nothing is changed.",
-    schema,
+    description: || defined(Format::Envelope).0,
+    schema: patch_schema,
     writes: true,
     run: apply,
 };
@@ -41,26 +33,51 @@ pub(super) const APPLY: Tool = Tool {
 pub(super) const CHECK: Tool = Tool {
     name: "check_patch",
     title: "Check a patch",
-    description: "Says whether apply_patch would take this patch, and shows the changes as a diff. Writes nothing.",
-    schema,
+    description: || {
+        Cow::Borrowed(
+            "Says whether apply_patch would take this patch, and shows the changes as a diff. Writes nothing.",
+        )
+    },
+    schema: check_schema,
     writes: false,
     run: check,
 };
 
-fn schema() -> Value {
-    json!({
+pub(super) const EDIT: Tool = Tool {
+    name: "edit",
+    title: "Edit files",
+    description: || defined(Format::Edits).0,
+    schema: || defined(Format::Edits).1,
+    writes: true,
+    run: edit,
+};
+
+/// Description and schema as `restitch schema --for mcp` prints them.
+fn defined(format: Format) -> (Cow<'static, str>, Value) {
+    let mut definition: Value =
+        serde_json::from_str(&PatchTool::new(format).definition(Audience::Mcp)).unwrap_or_default();
+    let description = definition["description"].as_str().unwrap_or_default().to_owned();
+    (Cow::Owned(description), definition["inputSchema"].take())
+}
+
+fn patch_schema() -> Value {
+    with_expect(defined(Format::Envelope).1)
+}
+
+/// The other tool tells how patches are written.
+fn check_schema() -> Value {
+    let mut schema = patch_schema();
+    schema["properties"]["patch"]["description"] = "As for apply_patch.".into();
+    schema
+}
+
+fn with_expect(mut schema: Value) -> Value {
+    schema["properties"]["expect"] = json!({
         "type": "object",
-        "properties": {
-            "patch": {"type": "string", "description": "The whole patch, from Begin to End."},
-            "expect": {
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-                "description": "Paths with the hashes that read_file gave: refuses the patch when a file has changed since."
-            }
-        },
-        "required": ["patch"],
-        "additionalProperties": false
-    })
+        "additionalProperties": {"type": "string"},
+        "description": "Paths with the hashes that read_file gave: refuses the patch when a file has changed since."
+    });
+    schema
 }
 
 #[derive(Deserialize)]
@@ -72,41 +89,62 @@ struct Input {
 }
 
 fn apply(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
-    run(input(APPLY.name, args)?, place, call, false)
+    let Input { patch, expect } = input(APPLY.name, args)?;
+    run(patch.as_bytes(), place.options.parse.clone(), &expect, place, call, false)
 }
 
 fn check(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
-    run(input(CHECK.name, args)?, place, call, true)
+    let Input { patch, expect } = input(CHECK.name, args)?;
+    run(patch.as_bytes(), place.options.parse.clone(), &expect, place, call, true)
 }
 
-/// The road of the data, with a look at the bounds of the call between the stages.
-fn run(input: Input, place: &Place<'_>, call: &Call, check: bool) -> Result<Answer, Answer> {
+/// The arguments are themselves the text that the parser of edits takes; what they expect of the files is part of it.
+fn edit(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
+    let parse = place.options.parse.clone().format(Format::Edits);
+    run(args.to_string().as_bytes(), parse, &BTreeMap::new(), place, call, false)
+}
+
+fn run(
+    text: &[u8],
+    parse: ParseOptions,
+    expect: &BTreeMap<String, String>,
+    place: &Place<'_>,
+    call: &Call,
+    check: bool,
+) -> Result<Answer, Answer> {
     call.stage("parsing the patch")?;
-    let parsed = Patch::parse_with(input.patch.as_bytes(), &place.options.parse);
-    let mut patch = parsed.map_err(|error| refused(&error.into()))?;
+    let patch = Patch::parse_with(text, &parse).map_err(|error| refused(&error.into()))?;
     let workspace = place.open(first_absolute(&patch).unwrap_or_default())?;
-    let options =
-        PlanOptions::default().policy(place.options.policy.clone()).expectations(expectations(&input.expect)?);
-    let notes = std::mem::take(&mut patch.notes);
-    call.stage("planning the changes")?;
-    let plan = Plan::new(patch, &workspace, &options).map_err(|error| refused(&error.into()))?;
-    if check {
-        let report = Report::planned(plan, notes);
-        let diff = diff(&report);
-        let answer = Answer::done(report.text()).note(&diff).with_json(&report.json()).with("diff", diff);
-        return Ok(place.placed(answer, &workspace));
-    }
-    call.stage("waiting for other writers and staging the new files")?;
-    let commit = CommitOptions::default().wait(call.left(LOCK));
-    let prepared = prepare(&workspace, plan.steps(), &commit).map_err(|error| refused(&error.into()))?;
-    call.stage("changing the files")?;
-    let outcome = prepared.commit().map_err(|error| refused(&error.into()))?;
-    let report = Report::committed(plan, notes, outcome);
+    let plan = PlanOptions::default().policy(place.options.policy.clone()).expectations(expectations(expect)?);
+    let options = ApplyOptions::default()
+        .parse(parse)
+        .plan(plan)
+        .commit(CommitOptions::default().wait(call.left(LOCK)))
+        .keep_undo(place.options.keep_undo)
+        .cancel(call.cancel())
+        .check(check);
+    call.stage(if check { "checking the patch" } else { "applying the patch" })?;
+    let report = loop {
+        match options.run(&workspace, patch.clone()) {
+            // Another writer came first while this patch was planned: it is planned anew on what they left.
+            Err(ApplyError::Commit(error)) if overtaken(&error) => call.stage("applying the patch, again")?,
+            done => break done.map_err(|error| refused(&error))?,
+        }
+    };
     let mut answer = Answer::done(report.text()).with_json(&report.json());
+    if check {
+        let diff = diff(&report);
+        answer = answer.note(&diff).with("diff", diff);
+    }
     for warning in report.warnings() {
         answer = answer.note(&format!("warning: {warning}\n"));
     }
     Ok(place.placed(answer, &workspace))
+}
+
+/// Whether files changed between planning and locking. What the caller expects of them is asked anew by the next try.
+fn overtaken(error: &CommitError) -> bool {
+    matches!((error.kind(), error.state()), (CommitErrorKind::Stale(_), DiskState::Untouched))
 }
 
 fn refused(error: &ApplyError) -> Answer {

@@ -1,5 +1,6 @@
 //! `read_file`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -19,8 +20,12 @@ const LONGEST: Duration = Duration::from_secs(30);
 pub(super) const TOOL: Tool = Tool {
     name: "read_file",
     title: "Read a file",
-    description: "Reads a file as numbered lines. A long file is cut, and the answer says how to go on. It ends with the \
+    description: || {
+        Cow::Borrowed(
+            "Reads a file as numbered lines. A long file is cut, and the answer says how to go on. It ends with the \
                   content hash, which apply_patch takes in `expect`.",
+        )
+    },
     schema,
     writes: false,
     run,
