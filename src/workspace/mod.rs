@@ -14,9 +14,9 @@
 mod bytes;
 mod digest;
 mod disk;
+pub(crate) mod fault;
 mod git_dir;
 mod given;
-pub(crate) mod fault;
 mod memory;
 pub(crate) mod near;
 pub(crate) mod ops;
