@@ -91,7 +91,7 @@ fn tree<S: Source + ?Sized>(source: &S) -> Result<BTreeMap<RelPath, State>, Betw
                 State::Dir if path.parts().count() < DEEPEST => dirs.push(Some(path)),
                 State::Dir => return Err(fail(SourceError::LinkLoop)),
                 State::Absent => {}
-                state => _ = out.insert(path, state),
+                state => drop(out.insert(path, state)),
             }
         }
     }

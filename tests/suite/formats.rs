@@ -2,9 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use restitch::{
-    After, ApplyError, Before, Format, MemSource, ParseOptions, Parser, Patch, Plan, PlanOptions, Stamp,
-};
+use restitch::{After, ApplyError, Before, Format, MemSource, ParseOptions, Parser, Patch, Plan, PlanOptions, Stamp};
 
 use crate::support::TestDir;
 
@@ -65,7 +63,8 @@ fn cases(path: &Path) -> Vec<Case> {
                 case.refused = Some((code, body.lines().map(str::to_owned).collect()));
             }
             "judges" => {
-                case.judges = words.map(|word| word.split_once('=').unwrap()).map(|(k, v)| (k.into(), v.into())).collect();
+                case.judges =
+                    words.map(|word| word.split_once('=').unwrap()).map(|(k, v)| (k.into(), v.into())).collect();
             }
             other => panic!("{}: what is `{other}`?", path.display()),
         }
@@ -100,8 +99,8 @@ fn planned(files: &Files, plan: &Plan) -> Files {
     for step in plan.steps() {
         let path = step.path.to_string();
         match &step.after {
-            After::Absent => _ = out.remove(&path),
-            After::Moved { from } => _ = out.insert(path, files[from.as_str()].clone()),
+            After::Absent => drop(out.remove(&path)),
+            After::Moved { from } => drop(out.insert(path, files[from.as_str()].clone())),
             After::Content { content, like, mode } => {
                 let of_like = like.as_ref().and_then(|like| files.get(like.as_str())).is_some_and(|(_, exec)| *exec);
                 let exec = mode.map_or(of_like, |mode| mode & 0o100 != 0);
@@ -130,9 +129,9 @@ fn check(case: &Case, format: Format) -> Result<(), String> {
     let options = if case.refused.is_some() { options.format(format) } else { options };
     let parsed = Patch::parse_with(&case.patch, &options);
     streamed(case, &options, &parsed)?;
-    let done = parsed.map_err(ApplyError::from).and_then(|patch| {
-        Plan::new(patch, &tree(&case.files), &PlanOptions::default()).map_err(ApplyError::from)
-    });
+    let done = parsed
+        .map_err(ApplyError::from)
+        .and_then(|patch| Plan::new(patch, &tree(&case.files), &PlanOptions::default()).map_err(ApplyError::from));
     match (done, &case.refused) {
         (Ok(plan), None) => {
             let got = planned(&case.files, &plan);
@@ -170,7 +169,11 @@ fn streamed(case: &Case, options: &ParseOptions, whole: &Result<Patch, restitch:
 
 fn shown(files: &Files) -> String {
     let one = |(path, (bytes, exec)): (&String, &(Vec<u8>, bool))| {
-        format!("\n--- {path}{}\n{}", if *exec { " (exec)" } else { "" }, bytes.escape_ascii().to_string().replace("\\n", "\\n\n"))
+        format!(
+            "\n--- {path}{}\n{}",
+            if *exec { " (exec)" } else { "" },
+            bytes.escape_ascii().to_string().replace("\\n", "\\n\n")
+        )
     };
     files.iter().map(one).collect()
 }
@@ -178,10 +181,8 @@ fn shown(files: &Files) -> String {
 fn run(path: &str, format: Format, least: usize) {
     let cases = cases(Path::new(path));
     assert!(cases.len() >= least, "{path} has only {} cases", cases.len());
-    let failed: Vec<String> = cases
-        .iter()
-        .filter_map(|case| check(case, format).err().map(|why| format!("{}: {why}", case.name)))
-        .collect();
+    let failed: Vec<String> =
+        cases.iter().filter_map(|case| check(case, format).err().map(|why| format!("{}: {why}", case.name))).collect();
     assert!(failed.is_empty(), "{} of {} in {path}:\n{}", failed.len(), cases.len(), failed.join("\n\n"));
 }
 
