@@ -1,7 +1,8 @@
 //! One pass over the operations: each is judged on the tree as those above it left it. Here are paths, batches and
-//! failures; what each operation does is in [`ops`].
+//! failures; what each operation does is in [`ops`], what they share in [`source`].
 
 mod ops;
+mod source;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::plan::protect::Protected;
 use crate::plan::{Before, FileChange, Plan};
 use crate::policy::{HardLinks, Policy, Symlinks};
 use crate::workspace::{Digest, Source, SourceError};
-use ops::exists;
+use source::exists;
 
 /// How a patch is planned. Costs nothing by itself.
 #[derive(Clone, Debug, Default)]
