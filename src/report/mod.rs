@@ -11,9 +11,9 @@ mod text;
 pub(crate) use self::calls::failed_calls;
 pub use self::diff::DiffOptions;
 pub(crate) use self::failure::refusal;
-pub(crate) use self::text::warning;
 pub(crate) use self::json::{refused, stopped};
 pub use self::live::LiveEvent;
+pub(crate) use self::text::warning;
 
 use crate::commit::Outcome;
 use crate::diagnose::Diagnosis;
