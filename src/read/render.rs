@@ -7,7 +7,8 @@
 //! # JSON
 //! One object: `{"version":1, "path", "hash", "size", "total_lines", "encoding", "bom", "endings", "final_newline",
 //! "binary", "lines":[{"line","text","cut"}], "next_line", "notices":[{"code","message"}]}`. `cut` is the number of
-//! characters cut; bytes that are no UTF-8 become U+FFFD.
+//! characters cut; bytes that are no UTF-8 become U+FFFD. `encoding` is `utf-8`, `utf-16le`, `utf-16be`, `utf-32le`,
+//! `utf-32be` or `unknown`; `endings` is `none`, `lf`, `crlf`, `cr` or `mixed`.
 
 use std::io::{self, Write};
 
@@ -99,7 +100,7 @@ impl FileView {
         let mut notices = Vec::new();
         let mut add = |code, message: String| notices.push(WireNotice { code, message });
         if self.binary && self.lines.is_empty() && self.size > 0 {
-            let kind = if self.encoding == "bytes" { "binary" } else { self.encoding };
+            let kind = self.wide.map_or("binary", |encoding| encoding.name());
             add("binary", format!("{kind} file of {} bytes, not shown", self.size));
         } else if self.size == 0 {
             add("empty", "the file is empty".into());
@@ -115,10 +116,15 @@ impl FileView {
             let chars: u64 = self.lines.iter().map(|line| line.cut).sum();
             add("cut", format!("{cut} of the lines are cut, {chars} characters in all"));
         }
-        if self.encoding != "bytes" && !self.lines.is_empty() {
-            add("encoding", format!("the file is {}; the lines are shown as UTF-8", self.encoding));
-        } else if self.bom {
-            add("bom", "the file begins with a UTF-8 byte order mark".into());
+        match self.wide {
+            Some(encoding) if !self.lines.is_empty() => {
+                add("encoding", format!("the file is {encoding}; the lines are shown as UTF-8"));
+            }
+            None if self.encoding == "unknown" && !self.lines.is_empty() => {
+                add("encoding", "the file is not UTF-8; its bytes are shown as they are".into());
+            }
+            None if self.bom => add("bom", "the file begins with a UTF-8 byte order mark".into()),
+            _ => {}
         }
         match self.endings {
             Endings::Lf | Endings::None => {}

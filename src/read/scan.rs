@@ -89,6 +89,10 @@ pub(super) struct Scan {
     pub(super) crlf: u64,
     /// Carriage returns, those of CRLF among them.
     pub(super) cr: u64,
+    /// Whether all of the text is UTF-8.
+    pub(super) utf8: bool,
+    /// The beginning of a character whose end is in the next piece.
+    partial: Vec<u8>,
     /// Where in the text the first NUL is.
     nul: Option<u64>,
     /// Bytes of text, the byte order mark aside.
@@ -106,6 +110,8 @@ impl Scan {
             lf: 0,
             crlf: 0,
             cr: 0,
+            utf8: true,
+            partial: Vec::new(),
             nul: None,
             text: 0,
             last: None,
@@ -122,6 +128,7 @@ impl Scan {
             scan.piece(decoder.decode(raw));
             true
         })?;
+        scan.utf8 &= scan.partial.is_empty();
         scan.digest = hasher.digest();
         Ok(scan)
     }
@@ -137,10 +144,41 @@ impl Scan {
             self.lf += 1;
             self.crlf += u64::from(before == Some(b'\r'));
         }
+        self.check(text);
         self.cr += memchr::memchr_iter(b'\r', text).count() as u64;
         self.nul = self.nul.or_else(|| memchr::memchr(0, text).map(|at| self.text + at as u64));
         self.text += text.len() as u64;
         self.last = text.last().copied().or(self.last);
+    }
+
+    /// Looks whether a piece goes on as UTF-8.
+    fn check(&mut self, mut text: &[u8]) {
+        while self.utf8 && !self.partial.is_empty() && !text.is_empty() {
+            self.partial.push(text[0]);
+            text = &text[1..];
+            match std::str::from_utf8(&self.partial) {
+                Ok(_) => self.partial.clear(),
+                Err(error) => self.utf8 = error.error_len().is_none(),
+            }
+        }
+        if self.utf8
+            && let Err(error) = std::str::from_utf8(text)
+        {
+            self.utf8 = error.error_len().is_none();
+            self.partial.extend_from_slice(&text[error.valid_up_to()..]);
+        }
+    }
+
+    /// The name of the encoding in JSON.
+    pub(super) fn encoding_name(&self) -> &'static str {
+        match self.encoding {
+            Some(WideEncoding::Utf16Le) => "utf-16le",
+            Some(WideEncoding::Utf16Be) => "utf-16be",
+            Some(WideEncoding::Utf32Le) => "utf-32le",
+            Some(WideEncoding::Utf32Be) => "utf-32be",
+            None if self.utf8 => "utf-8",
+            None => "unknown",
+        }
     }
 
     /// The byte that ends lines.

@@ -2,6 +2,7 @@
 
 use super::scan::Scan;
 use super::window::Window;
+use crate::text::WideEncoding;
 use crate::workspace::Digest;
 
 /// How the lines of a file end.
@@ -70,6 +71,7 @@ pub struct FileView {
     pub(super) digest: Digest,
     pub(super) size: u64,
     pub(super) encoding: &'static str,
+    pub(super) wide: Option<WideEncoding>,
     pub(super) bom: bool,
     pub(super) endings: Endings,
     pub(super) final_newline: bool,
@@ -96,7 +98,8 @@ impl FileView {
             path: path.to_owned(),
             digest: scan.digest,
             size: scan.size,
-            encoding: scan.encoding.map_or("bytes", |encoding| encoding.name()),
+            encoding: scan.encoding_name(),
+            wide: scan.encoding,
             bom: scan.bom,
             endings,
             final_newline: scan.final_newline(),
@@ -155,6 +158,12 @@ impl FileView {
     #[must_use]
     pub fn final_newline(&self) -> bool {
         self.final_newline
+    }
+
+    /// The encoding: `utf-8`, `utf-16le`, `utf-16be`, `utf-32le`, `utf-32be`, or `unknown`.
+    #[must_use]
+    pub fn encoding(&self) -> &'static str {
+        self.encoding
     }
 
     /// Whether it begins with a byte order mark.

@@ -498,6 +498,19 @@ fn one_search_serves_many_threads_at_once() {
 }
 
 #[test]
+fn everything_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Search>();
+    shared::<SearchOptions>();
+    shared::<Answer>();
+    shared::<SearchError>();
+    shared::<Glob>();
+    shared::<GlobOptions>();
+    shared::<restitch::ReadOptions>();
+    shared::<restitch::FileView>();
+}
+
+#[test]
 fn globs_find_paths_by_name_and_by_time() {
     let dir = TestDir::new(&[
         (".gitignore", "*.log\n"),
@@ -632,7 +645,7 @@ fn json_has_the_documented_keys() {
         ),
         (
             "read --json -n 1 a",
-            r#"{"version":1,"path":"a","hash":"HASH","size":8,"total_lines":2,"encoding":"bytes","bom":false,"endings":"lf","final_newline":true,"binary":false,"lines":[{"line":1,"text":"one","cut":0}],"next_line":2,"notices":[{"code":"truncated","message":"lines 1 to 1 of 2 are shown; go on from line 2"}]}"#,
+            r#"{"version":1,"path":"a","hash":"HASH","size":8,"total_lines":2,"encoding":"utf-8","bom":false,"endings":"lf","final_newline":true,"binary":false,"lines":[{"line":1,"text":"one","cut":0}],"next_line":2,"notices":[{"code":"truncated","message":"lines 1 to 1 of 2 are shown; go on from line 2"}]}"#,
         ),
     ] {
         let words: Vec<&str> = args.split(' ').collect();
