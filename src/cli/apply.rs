@@ -10,7 +10,7 @@ use crate::cli::undo_file::UndoFile;
 use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, USAGE, input, output, stream};
 use crate::{
     After, AfterError, ApplyError, ApplyOptions, Call, Checks, CommitOptions, DiagnoseOptions, Diagnosis, DiffOptions,
-    Expectations, ParseOptions, PlanOptions, ReadError, RelPath, Report, Workspace,
+    Expectations, ParseOptions, PlanOptions, ReadError, RelPath, Report, Source as _, Workspace,
 };
 
 pub(super) const ABOUT: &str = "Applies a patch to the files below the current directory: all of it, or nothing at all";
@@ -79,7 +79,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, value_name = "WHAT")]
     ambiguous: Option<AmbiguousArg>,
 
-    /// Refuse the patch unless PATH still holds what was read (the hash that `restitch read` prints); may be repeated
+    /// Refuse the patch if it touches PATH and PATH does not hold what was read any more (HASH is what `restitch read`
+    /// prints); may be repeated
     #[arg(long, value_name = "PATH=HASH")]
     read: Vec<ReadArg>,
 
@@ -146,10 +147,8 @@ impl From<ApplyError> for Stop {
 }
 
 fn go(args: &Args) -> Result<u8, Stop> {
-    let options = options(args)?;
-    let root = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
-    let workspace = Workspace::open(&root)
-        .map_err(|error| Stop::Usage(format!("the root `{}` cannot be opened: {error}", root.display())))?;
+    let workspace = args::open_root(args.directory.as_deref()).map_err(Stop::Usage)?;
+    let options = options(args, &workspace)?;
     if args.stream {
         return Ok(stream::run(&workspace, &options, input::reader(args.patch.as_deref()), code));
     }
@@ -173,7 +172,8 @@ fn go(args: &Args) -> Result<u8, Stop> {
     let report = done?;
     // The files are as the patch wants them: a report that cannot be written does not make that a failure.
     if let Err(error) = print(args, &report) {
-        output::err(&format!("the patch is applied, but the report could not be written: {error}\n"));
+        let done = if args.check { "the patch applies" } else { "the patch is applied" };
+        output::err(&format!("{done}, but the report could not be written: {error}\n"));
     }
     Ok(DONE)
 }
@@ -197,7 +197,7 @@ fn answer(calls: &[Call], done: &Result<Report, ApplyError>) -> u8 {
     code
 }
 
-fn options(args: &Args) -> Result<ApplyOptions, Stop> {
+fn options(args: &Args, workspace: &Workspace) -> Result<ApplyOptions, Stop> {
     let mut policy = args.profile.policy();
     if let Some(tier) = args.tier {
         policy = policy.loosest_tier(tier.into());
@@ -208,8 +208,10 @@ fn options(args: &Args) -> Result<ApplyOptions, Stop> {
     policy = policy.protected(args.protect.iter().cloned());
     let mut expect = Expectations::new();
     for read in &args.read {
+        // As in a patch, a path may be absolute.
+        let below = workspace.strip_root(read.path.as_bytes()).and_then(|below| str::from_utf8(below).ok());
         expect = expect
-            .digest(&read.path, read.digest)
+            .digest(below.unwrap_or(&read.path), read.digest)
             .map_err(|error| Stop::Usage(format!("--read `{}`: {error}", read.path)))?;
     }
     let mut commit = CommitOptions::default().durability(args.durability.into());

@@ -151,7 +151,7 @@ impl FromStr for ReadArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let (path, hash) =
             text.rsplit_once('=').ok_or("write it PATH=HASH, with the hash that `restitch read` prints")?;
-        let digest = hash.parse().map_err(|e| format!("`{hash}` is no content hash: {e}"))?;
+        let digest = hash.parse().map_err(|e: crate::DigestError| e.to_string())?;
         Ok(ReadArg { path: path.to_owned(), digest })
     }
 }

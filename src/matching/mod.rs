@@ -26,7 +26,7 @@ mod words;
 
 pub(crate) use candidates::Candidates;
 pub(crate) use fold::{depth, indentation, is_blank};
-pub(crate) use nearest::{most_alike, nearest};
+pub(crate) use nearest::{first_with, likeness, most_alike, nearest};
 pub(crate) use pattern::Pattern;
 pub(crate) use place::{Miss, Placer, Query, Spot};
 pub use seek::{Found, seek_sequence};

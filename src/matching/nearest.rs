@@ -17,6 +17,8 @@ const REPEATS: usize = 4;
 const WEIGHT_MAX: usize = 48;
 /// Files with more bytes than this are searched for the hunk's longest lines instead of compared line by line.
 const LARGE: usize = 1 << 20;
+/// The likeness of equal lines.
+const ALIKE: usize = 1_024;
 /// How many of the longest lines, and how many places a line may have that is to tell one.
 const TELLING: usize = 4;
 const PLACES: usize = 32;
@@ -35,12 +37,13 @@ pub(crate) struct Nearest {
 ///
 /// # Complexity
 /// Linear in the file; memory linear in the hunk. In a large file only places that have one of the hunk's longest lines are
-/// considered, as long as there are any.
-pub(crate) fn nearest(text: &LineIndex<'_>, old: &[&[u8]], low: usize) -> Option<Nearest> {
+/// considered, as long as there are any. Which line differs is told by `tier`.
+pub(crate) fn nearest(text: &LineIndex<'_>, old: &[&[u8]], low: usize, tier: Tier) -> Option<Nearest> {
     let by_longest = || if text.bytes().len() > LARGE { by_longest_lines(text, old, low) } else { None };
     let at = by_longest().or_else(|| by_equal_lines(text, old, low)).or_else(|| by_likeness(text, old))?;
-    let same = old.iter().zip(text.lines_from(at)).take_while(|(want, line)| fold::trim(want) == fold::trim(line));
-    let differs = same.count();
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    let mut equal = |want: &[u8], line: &[u8]| fold::view(tier, want, &mut a) == fold::view(tier, line, &mut b);
+    let differs = old.iter().zip(text.lines_from(at)).take_while(|(want, line)| equal(want, line)).count();
     Some(Nearest { at, differs: differs.min(old.len().saturating_sub(1)) })
 }
 
@@ -113,17 +116,28 @@ fn by_likeness(text: &LineIndex<'_>, old: &[&[u8]]) -> Option<usize> {
 
 /// The line most like `want`, if one shares at least half of its text with it.
 pub(crate) fn most_alike(text: &LineIndex<'_>, want: &[u8]) -> Option<usize> {
+    let scored = text.lines_from(0).enumerate().map(|(i, line)| (likeness(want, line), i));
+    let half = scored.filter(|&(score, _)| score >= ALIKE / 2);
+    half.max_by_key(|&(score, i)| (score, std::cmp::Reverse(i))).map(|(_, i)| i)
+}
+
+/// How much of two lines, white space round them aside, is the same beginning and end: from 0 to [`ALIKE`].
+pub(crate) fn likeness(want: &[u8], line: &[u8]) -> usize {
+    let (want, line) = (fold::trim(want), fold::trim(line));
+    let front = want.iter().zip(line).take_while(|(a, b)| a == b).count();
+    let rest = want.iter().rev().zip(line.iter().rev()).take_while(|(a, b)| a == b).count();
+    let shared = (front + rest).min(want.len()).min(line.len());
+    shared * ALIKE / want.len().max(line.len()).max(1)
+}
+
+/// The first line that holds `want`, or else its longest word of three bytes or more.
+pub(crate) fn first_with(text: &LineIndex<'_>, want: &[u8]) -> Option<usize> {
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
     let want = fold::trim(want);
-    let alike = |line: &[u8]| {
-        let line = fold::trim(line);
-        let front = want.iter().zip(line).take_while(|(a, b)| a == b).count();
-        let rest = want.iter().rev().zip(line.iter().rev()).take_while(|(a, b)| a == b).count();
-        let shared = (front + rest).min(want.len()).min(line.len());
-        (2 * shared >= want.len().max(line.len())).then_some((shared * 1_024) / want.len().max(line.len()).max(1))
-    };
-    let scored =
-        text.lines_from(0).enumerate().filter_map(|(i, line)| Some((alike(line).filter(|&score| score > 0)?, i)));
-    scored.max_by_key(|&(score, i)| (score, std::cmp::Reverse(i))).map(|(_, i)| i)
+    let whole = Some(want).filter(|want| want.iter().any(word));
+    let longest = want.split(|byte| !word(byte)).filter(|word| word.len() >= 3).max_by_key(|word| word.len());
+    let at = [whole, longest].into_iter().flatten().find_map(|part| memchr::memmem::find(text.bytes(), part))?;
+    Some(text.line_at(at))
 }
 
 #[cfg(test)]
@@ -132,7 +146,29 @@ mod tests {
 
     fn nearest_to(text: &str, old: &[&str], low: usize) -> Option<(usize, usize)> {
         let old: Vec<&[u8]> = old.iter().map(|line| line.as_bytes()).collect();
-        nearest(&LineIndex::new(text.as_bytes()), &old, low).map(|found| (found.at, found.differs))
+        nearest(&LineIndex::new(text.as_bytes()), &old, low, Tier::Trim).map(|found| (found.at, found.differs))
+    }
+
+    #[test]
+    fn the_line_that_differs_is_told_by_the_tier() {
+        let text = LineIndex::new("  \u{201c}a\nb \n\tc\nd\n".as_bytes());
+        let old: Vec<&[u8]> = vec![b"  \"a", b"b", b"c", b"D"];
+        for (tier, differs) in [(Tier::Exact, 0), (Tier::TrimEnd, 0), (Tier::Trim, 0), (Tier::Unicode, 3)] {
+            assert_eq!(nearest(&text, &old, 0, tier).map(|found| found.differs), Some(differs), "{tier:?}");
+        }
+        for (tier, differs) in [(Tier::Exact, 0), (Tier::TrimEnd, 1), (Tier::Trim, 2)] {
+            assert_eq!(nearest(&text, &old[1..], 0, tier).map(|found| found.differs), Some(differs), "{tier:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_the_text_or_its_longest_word_is_found() {
+        let text = LineIndex::new(b"class Cache(Store):\n  def main():\n    put it\n");
+        for (want, line) in
+            [("main", Some(1)), ("Cache.put", Some(0)), ("x.put", Some(2)), ("...", None), ("no", None), ("", None)]
+        {
+            assert_eq!(first_with(&text, want.as_bytes()), line, "{want}");
+        }
     }
 
     #[test]

@@ -437,6 +437,12 @@ impl<'a> Placer<'a> {
         if query.anchors.is_empty() { Miss::Behind { tier, lines } } else { Miss::OutsideAnchor { tier, lines } }
     }
 
+    /// The line of the first place of the anchors, however loosely they are found; 0 without anchors.
+    pub(crate) fn anchored_from(&mut self, anchors: &[Vec<u8>]) -> usize {
+        let low = if self.out_of_order { 0 } else { self.cursor };
+        self.places(anchors, self.searcher.loosest(), low).first().map_or(0, |place| place.line)
+    }
+
     /// The first anchor of a stack that is not where it should be.
     fn missing_anchor(&mut self, anchors: &[Vec<u8>]) -> usize {
         let low = if self.out_of_order { 0 } else { self.cursor };

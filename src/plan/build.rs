@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::patch::{FileOp, OpKind, Patch};
 use crate::path::{PathError, RelPath};
 use crate::plan::error::{Failure, FailureKind, PlanError};
-use crate::plan::expect::{Expectations, Stale};
+use crate::plan::expect::{Expectations, Resolved, Stale};
 use crate::plan::hunks::HunkPlacer;
 use crate::plan::near;
 use crate::plan::overlay::{Found, Now, Overlay};
@@ -69,6 +69,7 @@ pub(crate) struct Planner<'s, S: ?Sized> {
     overlay: Overlay<'s, S>,
     options: &'s PlanOptions,
     protected: Protected,
+    expectations: Resolved<'s>,
     changes: Vec<FileChange>,
     failures: Vec<Failure>,
     /// The batch that is on; 0 for none.
@@ -133,6 +134,7 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
             overlay: Overlay::new(source),
             options,
             protected,
+            expectations: options.expectations.resolve(source),
             changes: Vec::new(),
             failures,
             batch: 0,
@@ -222,7 +224,7 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
         match wanted {
             Wanted::Old { update } if matches!(stood.now, Now::Absent) => {
                 let stood = stood.path.clone();
-                self.options.expectations.check(&[&stood], None).map_err(FailureKind::Stale)?;
+                self.expectations.check(&stood, None).map_err(FailureKind::Stale)?;
                 Err(self.missing(path, slot, update))
             }
             _ => Ok(Some(slot)),
@@ -306,7 +308,7 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
             Before::File(data) => Some(data.bytes.as_slice()),
             _ => None,
         };
-        self.options.expectations.check(&[&stood.path], found).map_err(FailureKind::Stale)?;
+        self.expectations.check(&stood.path, found).map_err(FailureKind::Stale)?;
         let Some(expected) = about.expected.map(Digest::from_bytes) else { return Ok(()) };
         let found = self.overlay.original(slot).map(|data| Digest::of(&data.bytes));
         if found == Some(expected) {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::path::{PathError, RelPath};
-use crate::workspace::Digest;
+use crate::workspace::{Digest, Source};
 
 /// How many lines of the file as it is now a stale refusal shows.
 const MAX_LINES: usize = 16;
 
-/// What the caller believes the files to hold, by path.
+/// What the caller believes the files to hold, by path. A path may lead through links: what is meant is the file.
 ///
-/// A file that differs is refused as stale before any hunk is placed.
+/// An operation on a file that differs is refused as stale before any hunk is placed. Files that the patch does not
+/// touch are not looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations(BTreeMap<RelPath, Expected>);
 
@@ -61,11 +62,32 @@ impl Expectations {
         Ok(self)
     }
 
-    /// Compares what is expected of a file, under any of its names, with its bytes. Linear in the bytes.
-    pub(super) fn check(&self, names: &[&RelPath], found: Option<&[u8]>) -> Result<(), Box<Stale>> {
-        let Some(expected) = names.iter().find_map(|name| self.0.get(*name)) else { return Ok(()) };
-        match expected {
-            Expected::Content(content) if found == Some(content) => Ok(()),
+    /// Follows the links of every path. Costs a few system calls each; reads no content.
+    pub(super) fn resolve<S: Source + ?Sized>(&self, source: &S) -> Resolved<'_> {
+        // A path that cannot be followed is refused when an operation asks for it; here it stands for itself.
+        let place = |path: &RelPath| source.follow(path).unwrap_or_else(|_| path.clone());
+        let mut places: Vec<_> = self.0.iter().map(|(path, expected)| (place(path), expected)).collect();
+        places.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Resolved(places)
+    }
+}
+
+/// Expectations by the places of the files.
+pub(super) struct Resolved<'e>(Vec<(RelPath, &'e Expected)>);
+
+impl Resolved<'_> {
+    /// Compares all that is expected of the file at a place with its bytes. Linear in the bytes.
+    pub(super) fn check(&self, place: &RelPath, found: Option<&[u8]>) -> Result<(), Box<Stale>> {
+        let first = self.0.partition_point(|(path, _)| path < place);
+        let here = self.0[first..].iter().take_while(|(path, _)| path == place);
+        here.map(|(_, expected)| *expected).try_for_each(|expected| expected.check(found))
+    }
+}
+
+impl Expected {
+    fn check(&self, found: Option<&[u8]>) -> Result<(), Box<Stale>> {
+        match self {
+            Expected::Content(content) if found == Some(content.as_slice()) => Ok(()),
             Expected::Content(content) => Err(Box::new(changed(content, found))),
             Expected::Digest(expected) => {
                 let now = found.map(Digest::of);
@@ -95,27 +117,44 @@ fn changed(old: &[u8], new: Option<&[u8]>) -> Stale {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::MemSource;
+
+    fn checked(expect: &Expectations, path: &str, found: Option<&[u8]>) -> Result<(), Box<Stale>> {
+        let tree = MemSource::new().file("a/f", "").link("l", "a/f").link("d", "a").link("lost", "nowhere");
+        expect.resolve(&tree).check(&RelPath::new(path.as_bytes()).unwrap(), found)
+    }
 
     #[test]
     fn a_change_is_told_with_its_lines() {
         let old = b"a\nb\nc\nd\n".to_vec();
         let expect = Expectations::new().content("f", old.clone()).unwrap();
-        let path = RelPath::new(b"f").unwrap();
-        assert_eq!(expect.check(&[&path], Some(&old)), Ok(()));
-        let stale = expect.check(&[&path], Some(b"a\nB\nB2\nc\nd\n")).unwrap_err();
+        assert_eq!(checked(&expect, "f", Some(&old)), Ok(()));
+        let stale = checked(&expect, "f", Some(b"a\nB\nB2\nc\nd\n")).unwrap_err();
         assert_eq!(stale.changed, Some(2..4));
         assert_eq!(stale.lines, vec![(2, b"B".to_vec()), (3, b"B2".to_vec())]);
         assert_eq!(stale.expected, Digest::of(&old));
-        assert!(expect.check(&[&path], None).unwrap_err().found.is_none());
+        assert!(checked(&expect, "f", None).unwrap_err().found.is_none());
     }
 
     #[test]
     fn a_hash_is_compared_and_unnamed_files_are_free() {
         let expect = Expectations::new().digest("./a/f", Digest::of(b"x")).unwrap();
-        let named = RelPath::new(b"a/f").unwrap();
-        let other = RelPath::new(b"g").unwrap();
-        assert!(expect.check(&[&named], Some(b"x")).is_ok());
-        assert!(expect.check(&[&named], Some(b"y")).is_err());
-        assert!(expect.check(&[&other], Some(b"y")).is_ok());
+        assert!(checked(&expect, "a/f", Some(b"x")).is_ok());
+        assert!(checked(&expect, "a/f", Some(b"y")).is_err());
+        assert!(checked(&expect, "g", Some(b"y")).is_ok());
+    }
+
+    #[test]
+    fn what_was_read_through_a_link_is_expected_of_the_file() {
+        for name in ["l", "d/f", "a/f"] {
+            let expect = Expectations::new().digest(name, Digest::of(b"x")).unwrap();
+            assert!(checked(&expect, "a/f", Some(b"x")).is_ok(), "{name}");
+            assert!(checked(&expect, "a/f", Some(b"y")).is_err(), "{name}");
+        }
+        // Names that contradict each other: one of them is stale.
+        let both = Expectations::new().digest("l", Digest::of(b"x")).unwrap().digest("a/f", Digest::of(b"y")).unwrap();
+        assert!(checked(&both, "a/f", Some(b"x")).is_err() && checked(&both, "a/f", Some(b"y")).is_err());
+        let lost = Expectations::new().digest("lost", Digest::of(b"x")).unwrap();
+        assert!(checked(&lost, "nowhere", None).is_err());
     }
 }

@@ -26,7 +26,12 @@ fn what(failed: &HunkFailure) -> String {
             )
         }
         K::Ambiguous { found } => format!("it is ambiguous: it fits at {} (tier `{tier}`)", at(found)),
-        K::AnchorNotFound { anchor, .. } => format!("its anchor `{}` is not there", visible(anchor, MAX_LINE)),
+        K::AnchorNotFound { anchor, below: None, .. } => {
+            format!("its anchor `{}` is not there", visible(anchor, MAX_LINE))
+        }
+        K::AnchorNotFound { anchor, below: Some(above), .. } => {
+            format!("its anchor `{}` is not there below `{}`", visible(anchor, MAX_LINE), visible(above, MAX_LINE))
+        }
         K::AnchorAmbiguous { anchor, found } => {
             format!("its anchor `{}` is ambiguous: it stands at {}", visible(anchor, MAX_LINE), at(found))
         }

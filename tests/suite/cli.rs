@@ -157,6 +157,14 @@ fn a_stale_file_is_refused_by_its_hash() {
     let wrong = restitch_hash(b"something else");
     let said = apply_patch(dir.path(), &["--read", &format!("a.txt={wrong}")], PATCH).exits(1);
     assert!(said.err.contains("changed since it was read") && said.err.contains(&right), "{}", said.err);
+    // Whatever name it was read by.
+    std::os::unix::fs::symlink("a.txt", dir.path().join("link")).unwrap();
+    for name in ["link", "./a.txt", dir.path().canonicalize().unwrap().join("a.txt").to_str().unwrap()] {
+        apply_patch(dir.path(), &["--check", "--read", &format!("{name}={right}")], PATCH).exits(0);
+        apply_patch(dir.path(), &["--check", "--read", &format!("{name}={wrong}")], PATCH).exits(1);
+    }
+    let said = apply_patch(dir.path(), &["--read", "a.txt=xyz"], PATCH).exits(2);
+    assert_eq!(said.err.matches("no content hash").count(), 1, "{}", said.err);
 }
 
 fn restitch_hash(bytes: &[u8]) -> String {

@@ -1,6 +1,8 @@
 //! From a miss to a failure that says what to do: the nearest place, what differs there, what stands there now.
 
-use crate::matching::{Miss, Pattern, Placer, Query, most_alike, nearest};
+use std::ops::Range;
+
+use crate::matching::{Miss, Pattern, Placer, Query, first_with, likeness, most_alike, nearest};
 use crate::patch::{Hunk, Row, Sign};
 use crate::policy::Tier;
 use crate::text::LineIndex;
@@ -24,7 +26,7 @@ pub(super) fn explain(
     let loosest = placer.searcher().loosest();
     let mut failure = HunkFailure::new(hunk, number, FailureKind::NotFound, loosest);
     match miss {
-        Miss::NotFound => match already_applied(placer, rows) {
+        Miss::NotFound => match already_applied(placer, rows, query) {
             Some((tier, line)) => {
                 failure.kind = FailureKind::AlreadyApplied { line: line + 1 };
                 failure.tier = tier;
@@ -44,11 +46,15 @@ pub(super) fn explain(
             (failure.kind, failure.tier) = (FailureKind::OutsideAnchor { found: found_at(&lines) }, tier);
         }
         Miss::AnchorNotFound { anchor } => {
+            let above = anchor.checked_sub(1).and_then(|above| hunk.anchors.get(above));
             let anchor = hunk.anchors.get(anchor).map_or(&[][..], Vec::as_slice);
-            let nearest = most_alike(placer.text(), anchor);
+            let nearest = most_alike(placer.text(), anchor).or_else(|| first_with(placer.text(), anchor));
             failure.excerpt = nearest.map(|line| excerpt(placer.text(), line));
-            let nearest = nearest.map(|line| line + 1);
-            failure.kind = FailureKind::AnchorNotFound { anchor: CutLine::new(anchor).bytes, nearest };
+            failure.kind = FailureKind::AnchorNotFound {
+                anchor: CutLine::new(anchor).bytes,
+                below: above.map(|above| CutLine::new(above).bytes),
+                nearest: nearest.map(|line| line + 1),
+            };
         }
         Miss::AnchorAmbiguous { lines } => {
             let anchor = hunk.anchors.last().map_or(&[][..], Vec::as_slice);
@@ -64,9 +70,10 @@ impl HunkFailure {
     }
 
     fn show_nearest(&mut self, placer: &mut Placer<'_>, query: &Query<'_>) {
-        let cursor = placer.cursor();
+        let low = if query.anchors.is_empty() { placer.cursor() } else { placer.anchored_from(query.anchors) };
+        let tier = placer.searcher().loosest();
         let text = placer.text();
-        let Some(place) = nearest(text, query.old, cursor) else { return };
+        let Some(place) = nearest(text, query.old, low, tier) else { return self.show_whole(text, query) };
         let file_line = place.at + place.differs;
         let wanted = query.old[place.differs];
         let found = (file_line < text.len()).then(|| text.line(file_line));
@@ -82,18 +89,45 @@ impl HunkFailure {
         let shown = if place.differs + LEAD < EXCERPT_LINES { place.at } else { file_line };
         self.excerpt = Some(excerpt(text, shown));
     }
+
+    /// Nothing in the file is like the hunk: a short file is shown whole, and of an empty one that it ends at once.
+    fn show_whole(&mut self, text: &LineIndex<'_>, query: &Query<'_>) {
+        match text.len() {
+            0 => {
+                let expected = CutLine::new(query.old.first().copied().unwrap_or_default());
+                self.differs = Some(Difference { old_line: 1, file_line: 1, expected, found: None });
+            }
+            1..=EXCERPT_LINES => self.excerpt = Some(excerpt(text, 0)),
+            _ => {}
+        }
+    }
 }
 
 /// Where the new lines of a hunk already stand, when that says something: it adds a line with a letter or digit in it,
-/// or it removes lines between context.
-fn already_applied(placer: &mut Placer<'_>, rows: &[Row<'_>]) -> Option<(Tier, usize)> {
-    let adds = rows.iter().any(|row| row.sign == Sign::Add && row.text.iter().any(u8::is_ascii_alphanumeric));
+/// or it removes lines between context. Below its anchor, if it has one.
+fn already_applied(placer: &mut Placer<'_>, rows: &[Row<'_>], query: &Query<'_>) -> Option<(Tier, usize)> {
+    let adds = rows.iter().any(|row| row.sign == Sign::Add && is_telling(row.text));
     let first_and_last = [rows.first()?.sign, rows.last()?.sign];
     if !adds && first_and_last != [Sign::Context, Sign::Context] {
         return None;
     }
     let new = rows::new_lines(rows);
-    placer.searcher().first_hit(&mut Pattern::new(&new), 0)
+    let from = if query.anchors.is_empty() { 0 } else { placer.anchored_from(query.anchors) };
+    let (tier, line) = placer.searcher().first_hit(&mut Pattern::new(&new), from)?;
+    let has_context = rows.iter().any(|row| row.sign == Sign::Context && is_telling(row.text));
+    (has_context || !is_likelier_elsewhere(placer.text(), query.old, line..line + new.len())).then_some((tier, line))
+}
+
+fn is_telling(line: &[u8]) -> bool {
+    line.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
+}
+
+/// Whether the longest old line is more like a line elsewhere than like those that are said to be its replacement: then
+/// it was misquoted, and that its new text stands somewhere means nothing.
+fn is_likelier_elsewhere(text: &LineIndex<'_>, old: &[&[u8]], new: Range<usize>) -> bool {
+    let Some(want) = old.iter().max_by_key(|line| line.len()) else { return false };
+    let here = text.lines_from(new.start).take(new.len()).map(|line| likeness(want, line)).max();
+    most_alike(text, want).is_some_and(|line| Some(likeness(want, text.line(line))) > here)
 }
 
 fn found_at(candidates: &Candidates) -> FoundAt {

@@ -82,7 +82,9 @@ pub enum FailureKind {
     AnchorNotFound {
         /// The anchor as written, cut to a bounded length.
         anchor: Vec<u8>,
-        /// The line of the file that is most like it, counted from 1.
+        /// The anchor above it in the stack, below which it is not; that one is there.
+        below: Option<Vec<u8>>,
+        /// The line of the file that is most like it, or else holds a part of it, counted from 1.
         nearest: Option<usize>,
     },
     /// It only adds lines, and its anchor stands in several places.
