@@ -1,7 +1,11 @@
 //! The only way to name a file: a relative path with `/` between its parts, checked once.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::path::Path;
+
+/// The longest path in bytes: what Linux takes, and more than others do. Work on a path may be quadratic in its parts.
+const MAX_LEN: usize = 4_095;
 
 /// Why a text is no path below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +29,9 @@ pub enum PathError {
     /// The path is not UTF-8.
     #[error("the path is not UTF-8")]
     NotUtf8,
+    /// The path is longer than any system takes.
+    #[error("the path has {0} bytes; at most {MAX_LEN} can be named")]
+    TooLong(usize),
 }
 
 /// A path below the root: relative, `/` between parts, no empty part, no `.`, no `..`, no NUL, UTF-8.
@@ -52,6 +59,9 @@ impl RelPath {
         }
         if text.ends_with('/') {
             return Err(PathError::TrailingSlash);
+        }
+        if text.len() > MAX_LEN {
+            return Err(PathError::TooLong(text.len()));
         }
         let mut out = String::with_capacity(text.len());
         for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -118,6 +128,13 @@ impl RelPath {
     }
 }
 
+/// A path is looked up by its text: both hash and compare alike.
+impl Borrow<str> for RelPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for RelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -153,6 +170,8 @@ mod tests {
             assert_eq!(got.as_ref().map(RelPath::as_str).map_err(|e| *e), *want, "{text:?}");
         }
         assert_eq!(RelPath::new(b"\xff"), Err(PathError::NotUtf8));
+        assert!(RelPath::new(&[b'a'; MAX_LEN]).is_ok());
+        assert_eq!(RelPath::new(&[b'a'; MAX_LEN + 1]), Err(PathError::TooLong(MAX_LEN + 1)));
     }
 
     #[test]

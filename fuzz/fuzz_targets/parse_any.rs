@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use restitch::patch::Patch;
+use restitch::Patch;
 
 fuzz_target!(|text: &[u8]| {
     match Patch::parse(text) {

@@ -4,7 +4,7 @@
 use std::path::Component;
 
 use libfuzzer_sys::fuzz_target;
-use restitch::path::RelPath;
+use restitch::RelPath;
 
 fuzz_target!(|text: &[u8]| {
     let Ok(path) = RelPath::new(text) else { return };

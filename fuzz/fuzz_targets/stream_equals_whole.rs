@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use restitch::patch::{Parser, Patch};
+use restitch::{Parser, Patch};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (size, text) = input;

@@ -151,7 +151,7 @@ fn go(args: &Args) -> Result<u8, Stop> {
     let workspace = Workspace::open(&root)
         .map_err(|error| Stop::Usage(format!("the root `{}` cannot be opened: {error}", root.display())))?;
     if args.stream {
-        return Ok(stream::run(&workspace, &options, input::reader(args.patch.as_deref()), |error| code(error)));
+        return Ok(stream::run(&workspace, &options, input::reader(args.patch.as_deref()), code));
     }
     let mut patch = input::patch(args.patch.as_deref(), &parse_options(args))?;
     let calls = std::mem::take(&mut patch.calls);

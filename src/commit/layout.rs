@@ -64,19 +64,19 @@ impl Transaction<'_> {
         let wanted = split(path).0;
         let mut dir = wanted;
         let mut missing = Vec::new();
-        let nearest = loop {
+        let (nearest, mut blocked) = loop {
             if let Some(nearest) = ground.nearest.get(dir) {
-                break nearest.clone();
+                // Missing, as was found before: nothing below it is in the way of anything.
+                break (nearest.clone(), true);
             }
             match self.dirs.get(dir) {
-                Ok(_) => break dir.into(),
+                Ok(_) => break (dir.into(), false),
                 Err(Errno::NOENT) => missing.push((dir, false)),
                 Err(Errno::NOTDIR | Errno::LOOP) => missing.push((dir, true)),
                 Err(error) => return Err(Failure::io("cannot open its directory", error, path)),
             }
             dir = dir.rsplit_once('/').map_or("", |(above, _)| above);
         };
-        let mut blocked = false;
         for (dir, no_dir) in missing.into_iter().rev() {
             // Only the outermost thing that is no directory stands in the way; below it there is nothing.
             if no_dir && !blocked {

@@ -19,6 +19,7 @@
 //! A plan is compared with the disk twice: in [`prepare`] byte by byte, and in [`Prepared::commit`] by identity, size and
 //! times right before the first change. What someone writes after that is still noticed, for nothing is replaced unseen: what
 //! came out of an exchange or a rename is looked at (its content too, if it changed so recently that its times prove nothing).
+//! Until it is put back, for an instant, such a write is out of its place: no system offers an exchange that compares.
 //! What stays open is a change between the last look and an in-place write of that very file, and one made through a
 //! handle that was opened before: it goes to the old content, which is thrown away.
 //!
@@ -36,6 +37,7 @@ mod journal;
 mod layout;
 mod litter;
 mod lock;
+mod mover;
 mod place;
 mod publish;
 mod record;

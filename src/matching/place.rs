@@ -13,6 +13,10 @@ use crate::text::LineIndex;
 /// Lines below an anchor that opens no block in which its hunk may begin although it fits elsewhere too.
 const NEAR: usize = 20;
 
+/// Steps for each line of the file that looking for the places nearest to line numbers may cost, all hunks together;
+/// after that only the lines round the number are looked at, so that the whole stays linear.
+const FAR: u64 = 32;
+
 /// What a hunk says about its place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Query<'q> {
@@ -73,6 +77,8 @@ pub(crate) struct Placer<'a> {
     before: Vec<(Vec<u8>, usize)>,
     first_wins: bool,
     out_of_order: bool,
+    /// Steps that looking for the place nearest to a line number has cost.
+    far_steps: u64,
 }
 
 /// Where an anchor lets the search begin: its line, and the first line that may be the hunk's.
@@ -131,6 +137,7 @@ impl<'a> Placer<'a> {
             before: Vec::new(),
             first_wins: policy.ambiguity == Ambiguity::First,
             out_of_order: policy.out_of_order,
+            far_steps: 0,
         }
     }
 
@@ -369,7 +376,10 @@ impl<'a> Placer<'a> {
         }
         let mut tie = Tie { pattern, tier, low, number: query.number };
         if query.unified && query.number.is_some() {
-            let chosen = tie.nearest(&mut self.searcher);
+            let before = self.searcher.steps();
+            let far = self.far_steps <= FAR * self.searcher.text().len() as u64;
+            let chosen = tie.nearest(&mut self.searcher, far);
+            self.far_steps += self.searcher.steps() - before;
             return Some((tier, chosen.map_or(lines, Candidates::one)));
         }
         let (mut lines, mut near) = (lines, None);

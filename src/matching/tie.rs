@@ -14,6 +14,9 @@ const NUMBER_LEAD: usize = 3;
 /// Places farther off than this have no say.
 const REACH: usize = NUMBER_OFF * NUMBER_LEAD;
 
+/// Lines above and below a number that are tried one by one before all places are looked at.
+const WINDOW: usize = 64;
+
 /// Several places of one pattern at one tier, at line `low` and below.
 pub(crate) struct Tie<'t, 'q> {
     pub(crate) pattern: &'t mut Pattern<'q>,
@@ -87,12 +90,25 @@ impl Tie<'_, '_> {
         (off == 0 || (off <= NUMBER_OFF && next > NUMBER_LEAD * off)).then_some(at)
     }
 
-    /// The nearest place to the number, for a real unified diff; `None` when two are equally near.
-    pub(crate) fn nearest(&mut self, searcher: &mut Searcher<'_>) -> Option<usize> {
+    /// The nearest place to the number, for a real unified diff; `None` when two are equally near, or when `far` says that
+    /// no more than [`WINDOW`] lines may be looked at.
+    pub(crate) fn nearest(&mut self, searcher: &mut Searcher<'_>, far: bool) -> Option<usize> {
         let number = self.number?.saturating_sub(1);
-        if number >= self.low && searcher.fits_at(self.pattern, self.tier, number) {
-            return Some(number);
+        for off in 0..=WINDOW {
+            let above = number.checked_sub(off).filter(|&at| off > 0 && at >= self.low);
+            let above = above.filter(|&at| searcher.fits_at(self.pattern, self.tier, at));
+            let below = (number + off >= self.low && searcher.fits_at(self.pattern, self.tier, number + off))
+                .then_some(number + off);
+            match (above, below) {
+                (None, None) => {}
+                (Some(_), Some(_)) => return None,
+                (one, other) => return one.or(other),
+            }
         }
+        if far { self.nearest_of_all(searcher, number) } else { None }
+    }
+
+    fn nearest_of_all(&mut self, searcher: &mut Searcher<'_>, number: usize) -> Option<usize> {
         let above = self.last_up_to(searcher, number);
         let below = searcher.next_hit(self.pattern, self.tier, self.low.max(number + 1));
         match (above, below) {

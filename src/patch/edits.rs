@@ -55,10 +55,11 @@ impl Edits {
     pub(super) fn finish(&mut self, draft: &mut Draft, last: Place) -> Step {
         let text = std::mem::take(&mut self.text);
         let fail = |kind: Kind| ParseError::from_place(kind, last.clone());
-        let text = str::from_utf8(&text).map_err(|_| fail(Kind::NotUtf8))?;
-        let (text, first) = without_fence(text);
+        let whole = str::from_utf8(&text).map_err(|_| fail(Kind::NotUtf8))?;
+        let (text, first) = without_fence(whole);
+        let base = text.as_ptr() as usize - whole.as_ptr() as usize;
         let raw: &RawValue = serde_json::from_str(text).map_err(|error| fail(Kind::json(&error)))?;
-        let mut reader = Reader { text, line: first, at: 0, number: 0, calls: Vec::new() };
+        let mut reader = Reader { text, base, line: first, at: 0, number: 0, calls: Vec::new() };
         reader.value(draft, raw, 0).map_err(|problem| ParseError::from_place(problem.kind, problem.place))?;
         draft.calls = reader.calls;
         if draft.is_empty() { Err(fail(Kind::Nothing)) } else { Ok(()) }
@@ -85,6 +86,8 @@ struct Problem {
 /// Goes through the values in the order of the text.
 struct Reader<'t> {
     text: &'t str,
+    /// Where it begins in the whole text.
+    base: usize,
     /// The line of the byte `at` of the text.
     line: u64,
     at: usize,
@@ -121,17 +124,15 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Where a value stands. Values must be asked for in the order of the text.
+    /// Where a value stands, and how it begins. Values must be asked for in the order of the text.
     fn place(&mut self, raw: &RawValue) -> Place {
         let from = raw.get().as_ptr() as usize;
         let at = from.checked_sub(self.text.as_ptr() as usize).filter(|at| *at >= self.at && *at < self.text.len());
         if let Some(at) = at {
-            self.line += self.text[self.at..at].matches('\n').count() as u64;
+            self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.at..at]).count() as u64;
             self.at = at;
         }
-        let start = self.text[..self.at].rfind('\n').map_or(0, |at| at + 1);
-        let end = self.text[self.at..].find('\n').map_or(self.text.len(), |at| self.at + at);
-        Place::from(Line::new(self.line, start as u64, &self.text.as_bytes()[start..end]))
+        Place::from(Line::new(self.line, (self.base + self.at) as u64, raw.get().as_bytes()))
     }
 }
 

@@ -79,7 +79,12 @@ pub(crate) struct Planner<'s, S: ?Sized> {
     leaving: Option<usize>,
     /// Number and line of the operation in hand.
     current: (usize, u64),
+    /// How many more missing paths get near names.
+    near_left: usize,
 }
+
+/// Missing paths that get near names: more are not shown, and each costs a listing.
+pub(super) const MOST_NEAR: usize = 20;
 
 /// What stands where the batch has put something else.
 struct Displaced {
@@ -134,6 +139,7 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
             displaced: BTreeMap::new(),
             leaving: None,
             current: (0, 0),
+            near_left: MOST_NEAR,
         }
     }
 
@@ -217,7 +223,7 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
             Wanted::Old { update } if matches!(stood.now, Now::Absent) => {
                 let stood = stood.path.clone();
                 self.options.expectations.check(&[&stood], None).map_err(FailureKind::Stale)?;
-                Err(self.missing(path, update))
+                Err(self.missing(path, slot, update))
             }
             _ => Ok(Some(slot)),
         }
@@ -309,12 +315,20 @@ impl<'s, S: Source + ?Sized> Planner<'s, S> {
         Err(FailureKind::Stale(Box::new(Stale { expected, found, changed: None, lines: Vec::new() })))
     }
 
-    fn missing(&self, path: &[u8], update: bool) -> FailureKind {
-        let near = RelPath::new(path).map(|path| near::names(self.overlay.source(), &path)).unwrap_or_default();
+    /// Nothing stands at a path, whose slot this is.
+    fn missing(&mut self, path: &[u8], slot: usize, update: bool) -> FailureKind {
         if path.contains(&b'\\') {
             return FailureKind::Backslash;
         }
-        FailureKind::Missing { update, near }
+        let taken = !matches!(self.overlay.slot(slot).before, Before::Absent);
+        let near = match RelPath::new(path) {
+            Ok(path) if !taken && self.near_left > 0 => {
+                self.near_left -= 1;
+                near::names(self.overlay.source(), &path)
+            }
+            _ => Vec::new(),
+        };
+        FailureKind::Missing { update, taken, near }
     }
 }
 

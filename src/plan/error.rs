@@ -41,12 +41,20 @@ pub enum FailureKind {
     #[error("{0}")]
     Source(SourceError),
     /// There is no such file.
-    #[error("there is no such file")]
+    #[error("there is no such file{}", if *.taken { " any more: this patch deletes or moves it above" } else { "" })]
     Missing {
         /// Whether the operation was an Update (which suggests an Add).
         update: bool,
+        /// Whether an operation above has deleted or moved it.
+        taken: bool,
         /// Near names that are there.
         near: Vec<String>,
+    },
+    /// The path is a link, and nothing is where it leads.
+    #[error("is a symbolic link to `{target}`, where nothing is")]
+    Dangling {
+        /// What the link holds, with bytes that are not UTF-8 replaced.
+        target: String,
     },
     /// Something is already there.
     #[error("{what} exists already")]

@@ -168,6 +168,11 @@ pub struct NewContent {
 }
 
 impl NewContent {
+    /// A content that shares nothing.
+    pub(crate) fn fresh(bytes: Vec<u8>) -> Self {
+        NewContent { base: Arc::default(), spliced: Spliced::from_fresh(bytes) }
+    }
+
     /// The content's stretches in order.
     pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
         self.spliced.slices(&self.base)

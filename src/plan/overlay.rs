@@ -1,6 +1,6 @@
 //! The tree as the patch has made it so far, in memory: each operation sees what those above it did.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rapidhash::fast::RandomState;
@@ -58,6 +58,15 @@ impl File {
         }
     }
 
+    /// The file with a content made from what it holds. It stays spliced from its base: what stood there before the patch.
+    pub(super) fn edited(self, spliced: Spliced) -> File {
+        let spliced = match &self.spliced {
+            Some(before) => spliced.over(before),
+            None => spliced,
+        };
+        File { spliced: Some(spliced), ..self }
+    }
+
     /// Length of the content in bytes.
     pub(super) fn len(&self) -> usize {
         self.spliced.as_ref().map_or(self.base.len(), Spliced::len)
@@ -86,17 +95,29 @@ pub(super) struct Slot {
     pub(super) poisoned: bool,
 }
 
+/// What is below a directory besides what the patch put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ground {
+    /// What the disk has there, if anything.
+    Disk,
+    /// Nothing: it stands where a file or link was, so what the disk has to say of paths below it holds no more.
+    Bare,
+}
+
 /// The overlay. Memory: one slot a path that was looked at.
 pub(super) struct Overlay<'s, S: ?Sized> {
     source: &'s S,
     slots: Vec<Slot>,
     by_path: Map<RelPath, usize>,
-    /// Directories that hold a file made by the patch.
-    made_dirs: HashSet<RelPath, RandomState>,
+    /// Directories that hold, or held, something the patch put there.
+    made_dirs: Map<RelPath, Ground>,
     /// Directories in which a path was not there.
     missing: Map<Box<str>, Missing>,
-    /// Device and inode of files with several names, to notice two names of one file.
-    shared: HashSet<(u64, u64), RandomState>,
+    /// By device and inode, the slots of files with several names, to notice two names of one file.
+    shared: Map<(u64, u64), Vec<usize>>,
+    /// The patch took a link away or put a directory in the place of something: what the disk says of a path that
+    /// leads through links may hold no more, so they are followed here.
+    rerouted: bool,
     /// What stood, when the batch began, in the slots that it has changed; `None` outside of a batch.
     begun: Option<Map<usize, Now>>,
 }
@@ -107,9 +128,10 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
             source,
             slots: Vec::new(),
             by_path: Map::default(),
-            made_dirs: HashSet::default(),
+            made_dirs: Map::default(),
             missing: Map::default(),
-            shared: HashSet::default(),
+            shared: Map::default(),
+            rerouted: false,
             begun: None,
         }
     }
@@ -175,7 +197,7 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
         for _ in 0..MAX_LINKS {
             match self.blocked(&path)? {
                 Way::Clear => return self.look_at(&path),
-                Way::Gone => return Ok(Found::Slot(self.absent(path))),
+                Way::Gone => return Ok(self.known(&path).unwrap_or_else(|| Found::Slot(self.absent(path)))),
                 Way::Through(next) => path = next,
             }
         }
@@ -189,10 +211,10 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
             let Now::Link { target, origin } = &self.slots[slot].now else {
                 return Ok(Found::Slot(slot));
             };
-            let next = if *origin == self.slots[slot].path {
+            let next = if *origin == self.slots[slot].path && !self.rerouted {
                 self.source.follow(origin).map_err(FailureKind::Source)?
             } else {
-                relink(&self.slots[slot].path, target, "").ok_or(FailureKind::Source(SourceError::Outside))?
+                self.relink(&self.slots[slot].path, target, "")?
             };
             match self.look(&next)? {
                 Found::Slot(next) => slot = next,
@@ -204,40 +226,71 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
 
     /// Whether the patch has changed what the directories of `path` are.
     fn blocked(&self, path: &RelPath) -> Result<Way, FailureKind> {
-        let Some(parent) = path.parent() else { return Ok(Way::Clear) };
-        if self.slots.is_empty() || self.made_dirs.contains(&parent) {
-            return Ok(Way::Clear);
-        }
         let text = path.as_str();
+        let Some((parent, _)) = text.rsplit_once('/') else { return Ok(Way::Clear) };
+        match self.made_dirs.get(parent) {
+            Some(Ground::Disk) => return Ok(Way::Clear),
+            Some(Ground::Bare) => return Ok(Way::Gone),
+            None if self.slots.is_empty() => return Ok(Way::Clear),
+            None => {}
+        }
         for (end, _) in text.match_indices('/') {
-            let Ok(dir) = RelPath::new(&text.as_bytes()[..end]) else { continue };
-            let Some(&slot) = self.by_path.get(&dir) else { continue };
-            return match &self.slots[slot].now {
+            let (dir, rest) = (&text[..end], &text[end + 1..]);
+            let Some(&slot) = self.by_path.get(dir) else {
+                match self.link_on_disk(dir) {
+                    Some(target) => return self.relink(&RelPath::below("", dir), &target, rest).map(Way::Through),
+                    None => continue,
+                }
+            };
+            let Slot { path: dir, before, now, .. } = &self.slots[slot];
+            return match now {
                 Now::File(_) => Err(FailureKind::Source(SourceError::NotADirectory(dir.to_string()))),
-                Now::Link { target, origin } if *origin != dir => relink(&dir, target, &text[end + 1..])
-                    .map(Way::Through)
-                    .ok_or(FailureKind::Source(SourceError::Outside)),
-                Now::Link { .. } => continue,
-                Now::Absent if matches!(self.slots[slot].before, Before::Absent) => continue,
+                Now::Link { origin, .. } if origin == dir && !self.rerouted => continue,
+                Now::Link { target, .. } => self.relink(dir, target, rest).map(Way::Through),
+                Now::Absent if matches!(before, Before::Absent) => continue,
                 Now::Absent => Ok(Way::Gone),
             };
         }
         Ok(Way::Clear)
     }
 
-    fn look_at(&mut self, path: &RelPath) -> Result<Found, FailureKind> {
-        if let Some(&slot) = self.by_path.get(path) {
-            return Ok(Found::Slot(slot));
+    /// What the link at `dir` holds, if one is there and the patch makes it worth a look.
+    fn link_on_disk(&self, dir: &str) -> Option<Vec<u8>> {
+        if !self.rerouted || self.made_dirs.contains_key(dir) {
+            return None;
         }
-        if self.made_dirs.contains(path) {
-            return Ok(Found::Dir);
+        match self.source.load(&RelPath::below("", dir)) {
+            Ok(Loaded { state: State::Link(target), .. }) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// `rest` below what a link at `link` holding `target` leads to, by the text alone.
+    fn relink(&self, link: &RelPath, target: &[u8], rest: &str) -> Result<RelPath, FailureKind> {
+        let (above, target) = match target.first() {
+            Some(b'/') => (None, self.source.strip_root(target)),
+            _ => (link.parent(), Some(target)),
+        };
+        let joined = target.and_then(|target| join(above.as_ref(), target, rest));
+        joined.ok_or(FailureKind::Source(SourceError::Outside))
+    }
+
+    /// What the patch has made of a path. A directory counts more than the slot of what it took the place of.
+    fn known(&self, path: &RelPath) -> Option<Found> {
+        match self.by_path.get(path) {
+            Some(&slot) if !matches!(self.slots[slot].now, Now::Absent) => Some(Found::Slot(slot)),
+            _ if self.made_dirs.contains_key(path) => Some(Found::Dir),
+            slot => slot.map(|&slot| Found::Slot(slot)),
+        }
+    }
+
+    fn look_at(&mut self, path: &RelPath) -> Result<Found, FailureKind> {
+        if let Some(found) = self.known(path) {
+            return Ok(found);
         }
         let Loaded { path, state } = self.load(path).map_err(FailureKind::Source)?;
-        if let Some(&slot) = self.by_path.get(&path) {
-            return Ok(Found::Slot(slot));
-        }
-        if self.made_dirs.contains(&path) {
-            return Ok(Found::Dir);
+        if let Some(found) = self.known(&path) {
+            return Ok(found);
         }
         Ok(match state {
             State::Dir => Found::Dir,
@@ -292,7 +345,7 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
             File { origin: Some(path.clone()), like: None, mode: None, base: Arc::clone(&data.bytes), spliced: None };
         let slot = self.insert(path, Before::File(data), Now::File(file));
         if stamp.links > 1 {
-            self.shared.insert((stamp.dev, stamp.ino));
+            self.shared.entry((stamp.dev, stamp.ino)).or_default().push(slot);
         }
         slot
     }
@@ -307,13 +360,9 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
     /// Another path of this patch that names the same file as `slot` and is edited already.
     pub(super) fn edited_twin(&self, slot: usize) -> Option<&RelPath> {
         let Before::File(data) = &self.slots[slot].before else { return None };
-        let id = (data.stamp.dev, data.stamp.ino);
-        if !self.shared.contains(&id) {
-            return None;
-        }
-        let same = |other: &Slot| matches!(&other.before, Before::File(b) if (b.stamp.dev, b.stamp.ino) == id);
-        let mut others = self.slots.iter().enumerate().filter(|(i, other)| *i != slot && same(other) && edited(other));
-        others.next().map(|(_, other)| &other.path)
+        let twins = self.shared.get(&(data.stamp.dev, data.stamp.ino))?;
+        let other = twins.iter().find(|&&other| other != slot && edited(&self.slots[other]))?;
+        Some(&self.slots[*other].path)
     }
 
     /// Changes what stands in a slot.
@@ -324,15 +373,35 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
         }
     }
 
+    /// Takes away what stands at the path of `slot`.
+    pub(super) fn take(&mut self, slot: usize) {
+        self.rerouted |= matches!(self.slots[slot].now, Now::Link { .. });
+        self.set(slot, Now::Absent);
+    }
+
     /// Puts a file or link at the path of `slot` and remembers its directories.
     pub(super) fn put(&mut self, slot: usize, now: Now) {
         self.set(slot, now);
-        let mut dir = self.slots[slot].path.parent();
-        while let Some(path) = dir {
-            dir = path.parent();
-            if !self.made_dirs.insert(path) {
-                break;
+        let path = self.slots[slot].path.clone();
+        let mut missing = Vec::new();
+        let mut ground = Ground::Disk;
+        for (end, _) in path.as_str().rmatch_indices('/') {
+            let dir = &path.as_str()[..end];
+            match self.made_dirs.get(dir) {
+                Some(&known) => {
+                    ground = known;
+                    break;
+                }
+                None => missing.push(dir),
             }
+        }
+        for dir in missing.into_iter().rev() {
+            let stood = self.by_path.get(dir).map(|&slot| &self.slots[slot].before);
+            if stood.is_some_and(|before| !matches!(before, Before::Absent)) {
+                ground = Ground::Bare;
+                self.rerouted = true;
+            }
+            self.made_dirs.insert(RelPath::below("", dir), ground);
         }
     }
 
@@ -364,18 +433,23 @@ fn edited(slot: &Slot) -> bool {
     matches!(&slot.now, Now::File(file) if file.spliced.is_some())
 }
 
-/// `rest` below what a link at `link` holding `target` leads to, by the text alone; `None` when that leaves the root.
-fn relink(link: &RelPath, target: &[u8], rest: &str) -> Option<RelPath> {
-    let target = std::str::from_utf8(target).ok().filter(|target| !target.starts_with('/'))?;
-    let mut parts: Vec<&str> = link.parts().collect();
-    parts.pop();
+/// `rest` below `target`, seen from the directory `above` (`None`: the root); `None` when that leaves the root.
+fn join(above: Option<&RelPath>, target: &[u8], rest: &str) -> Option<RelPath> {
+    let target = std::str::from_utf8(target).ok()?;
+    let mut parts: Vec<&str> = above.into_iter().flat_map(RelPath::parts).collect();
+    let mut named = false;
     for part in target.split('/').chain(rest.split('/')) {
         match part {
             "" | "." => {}
+            // Behind a name, which may be one more link, the text alone cannot tell where this leads.
+            ".." if named => return None,
             ".." => {
                 parts.pop()?;
             }
-            part => parts.push(part),
+            part => {
+                parts.push(part);
+                named = true;
+            }
         }
     }
     RelPath::new(parts.join("/").as_bytes()).ok()

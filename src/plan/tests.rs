@@ -1,7 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
+use super::build::MOST_NEAR;
 use super::*;
 use crate::patch::Patch;
 use crate::policy::{HardLinks, Policy, Symlinks};
@@ -218,8 +219,94 @@ fn a_missing_path_suggests_near_names() {
         other => panic!("{other:?}"),
     };
     assert_eq!(near("src/parsre.rs").first().map(String::as_str), Some("src/parser.rs"));
-    assert_eq!(near("srcs/parser.rs"), ["src"]);
+    assert_eq!(near("srcs/parser.rs"), ["src/parser.rs"]);
+    assert_eq!(near("parser.rs"), ["src/parser.rs"]);
     assert!(near("elsewhere").is_empty());
+}
+
+#[test]
+fn only_the_first_missing_paths_get_near_names() {
+    let patch: String = (0..MOST_NEAR + 5).map(|n| format!("*** Delete File: {n}-parsre.rs\n")).collect();
+    let told: Vec<bool> = refused(&[("00-parser.rs", "")], &patch)
+        .iter()
+        .map(|kind| matches!(kind, FailureKind::Missing { near, .. } if !near.is_empty()))
+        .collect();
+    assert_eq!(told, [[true; MOST_NEAR].as_slice(), &[false; 5]].concat());
+}
+
+#[test]
+fn what_the_patch_took_away_is_not_suggested() {
+    let patch = "*** Update File: a\n*** Move to: b\n*** Update File: a\n@@\n-1\n+2\n";
+    assert!(
+        matches!(&refused(&[("a", "1\n")], patch)[0], FailureKind::Missing { taken: true, near, .. } if near.is_empty())
+    );
+}
+
+#[test]
+fn an_update_of_a_link_that_leads_nowhere_names_where_it_leads() {
+    let files: Files<'_> = &[("l", "->gone"), ("a", "1\n"), ("m", "->a")];
+    let edit = |path: &str| format!("*** Update File: {path}\n@@\n-1\n+2\n");
+    let moved = format!("*** Update File: a\n*** Move to: b\n{}", edit("m"));
+    for (patch, leads) in [(edit("l"), "gone"), (moved, "a")] {
+        assert!(matches!(&refused(files, &patch)[0], FailureKind::Dangling { target } if target == leads), "{patch}");
+    }
+}
+
+/// Directories that take the place of files and links, links that are taken away, and what is put below them.
+#[test]
+fn what_the_patch_replaced_leads_nowhere_any_more() {
+    let add = |path: &str| format!("*** Add File: {path}\n+2\n");
+    let del = |path: &str| format!("*** Delete File: {path}\n");
+    let cases: &[(Files<'_>, Vec<String>, Files<'_>)] = &[
+        (&[("x", "1\n")], vec![del("x"), add("x/y"), add("x/z")], &[("x/y", "2\n"), ("x/z", "2\n")]),
+        (
+            &[("x", "1\n")],
+            vec![del("x"), add("x/y"), add("x/z/v"), add("x/z/w"), del("x/y"), add("x/y")],
+            &[("x/y", "2\n"), ("x/z/v", "2\n"), ("x/z/w", "2\n")],
+        ),
+        (
+            &[("r/q", "1\n"), ("x", "->r")],
+            vec![del("x"), add("x/q"), add("x/z")],
+            &[("r/q", "1\n"), ("x/q", "2\n"), ("x/z", "2\n")],
+        ),
+        (
+            &[("r/q", "1\n"), ("x", "->r"), ("y", "->x")],
+            vec![del("x"), add("x/q"), add("y/z")],
+            &[("r/q", "1\n"), ("x/q", "2\n"), ("x/z", "2\n"), ("y", "->x")],
+        ),
+        (
+            &[("a", "1\n"), ("l", "->a")],
+            vec![del("a"), add("a/b"), add("l/c")],
+            &[("a/b", "2\n"), ("a/c", "2\n"), ("l", "->a")],
+        ),
+        (
+            &[("a", "1\n"), ("b", "1\n"), ("l", "->m"), ("m", "->a")],
+            vec![del("m"), "*** Update File: b\n*** Move to: m\n".into(), "*** Update File: l\n@@\n-1\n+2\n".into()],
+            &[("a", "1\n"), ("l", "->m"), ("m", "2\n")],
+        ),
+        (&[("l", "->a")], vec![del("l"), add("l")], &[("l", "2\n")]),
+        (&[], vec![add("n"), del("n"), add("n")], &[("n", "2\n")]),
+    ];
+    for (files, patch, want) in cases {
+        becomes(files, &patch.concat(), want);
+    }
+    for patch in [[del("x"), add("x/y"), add("x")], [del("x"), add("x/y/z"), add("x/y")]] {
+        let kinds = refused(&[("x", "1\n")], &patch.concat());
+        assert!(matches!(kinds[0], FailureKind::Exists { what: "a directory", .. }), "{kinds:?}");
+    }
+}
+
+/// A new file takes its mode from the one it replaces; from a link, or from one that the patch itself made, it has none.
+#[test]
+fn only_a_file_of_the_tree_gives_its_mode() {
+    let replace = |path: &str| format!("*** Delete File: {path}\n*** Add File: {path}\n+2\n");
+    let cases =
+        [(replace("a"), Some("a")), (replace("l"), None), (format!("*** Add File: n\n+1\n{}", replace("n")), None)];
+    for (patch, want) in cases {
+        let plan = plan(&[("a", "1\n"), ("l", "->a")], &patch).unwrap();
+        let After::Content { like, .. } = &plan.steps()[0].after else { panic!("{patch}") };
+        assert_eq!(like.as_ref().map(RelPath::as_str), want, "{patch}");
+    }
 }
 
 #[test]
@@ -241,32 +328,45 @@ enum Act {
     Edit(usize),
 }
 
-const NAMES: [&str; 5] = ["a", "b", "c", "d/a", "d/b"];
+const NAMES: [&str; 7] = ["a", "b", "d/a", "d/b", "x", "x/a", "x/b/c"];
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
-        (0..5usize).prop_map(Act::Add),
-        (0..5usize).prop_map(Act::Delete),
-        (0..5usize, 0..5usize).prop_map(|(from, to)| Act::Move(from, to)),
-        (0..5usize).prop_map(Act::Edit),
+        (0..NAMES.len()).prop_map(Act::Add),
+        (0..NAMES.len()).prop_map(Act::Delete),
+        (0..NAMES.len(), 0..NAMES.len()).prop_map(|(from, to)| Act::Move(from, to)),
+        (0..NAMES.len()).prop_map(Act::Edit),
     ];
     prop::collection::vec(act, 1..8)
+}
+
+/// The directories above a path.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(end, _)| &path[..end])
 }
 
 proptest! {
     /// The net effect equals one operation after the other on a map.
     #[test]
-    fn the_net_effect_is_the_sequence(present in prop::collection::vec(any::<bool>(), 5), acts in acts()) {
-        let start: Vec<(&str, String)> =
-            NAMES.iter().zip(&present).filter(|(_, there)| **there).map(|(name, _)| (*name, format!("{name}\n"))).collect();
-        let mut tree: BTreeMap<&str, String> = start.iter().cloned().collect();
+    fn the_net_effect_is_the_sequence(present in prop::collection::vec(any::<bool>(), NAMES.len()), acts in acts()) {
+        let start: Vec<(&'static str, String)> =
+            NAMES.iter().zip(&present).filter(|(name, there)| **there && !(present[4] && name.starts_with("x/")))
+                .map(|(name, _)| (*name, format!("{name}\n"))).collect();
+        // Directories stay once they are there.
+        let mut dirs: BTreeSet<&str> = start.iter().flat_map(|(name, _)| above(name)).collect();
+        let mut put = |tree: &mut BTreeMap<&'static str, String>, at: usize, text: String| {
+            let free = !dirs.contains(NAMES[at]) && above(NAMES[at]).all(|dir| !tree.contains_key(dir));
+            dirs.extend(above(NAMES[at]));
+            tree.insert(NAMES[at], text).is_none() && free
+        };
+        let mut tree: BTreeMap<&'static str, String> = start.iter().cloned().collect();
         let mut patch = String::new();
         let mut fine = true;
         for (number, act) in acts.iter().enumerate() {
             match *act {
                 Act::Add(at) => {
                     patch += &format!("*** Add File: {}\n+new {number}\n", NAMES[at]);
-                    fine &= tree.insert(NAMES[at], format!("new {number}\n")).is_none();
+                    fine &= put(&mut tree, at, format!("new {number}\n"));
                 }
                 Act::Delete(at) => {
                     patch += &format!("*** Delete File: {}\n", NAMES[at]);
@@ -275,7 +375,7 @@ proptest! {
                 Act::Move(from, to) => {
                     patch += &format!("*** Update File: {}\n*** Move to: {}\n", NAMES[from], NAMES[to]);
                     match tree.remove(NAMES[from]) {
-                        Some(text) => fine &= tree.insert(NAMES[to], text).is_none() && from != to,
+                        Some(text) => fine &= put(&mut tree, to, text) && from != to,
                         None => fine = false,
                     }
                 }

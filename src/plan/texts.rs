@@ -19,8 +19,8 @@ const NAMED: usize = 8;
 
 /// What edits make of a content.
 pub(super) struct Edited {
-    /// The content before the last edit that `spliced` points into.
-    pub(super) base: Arc<Bytes>,
+    /// The content that `spliced` points into.
+    base: Arc<Bytes>,
     pub(super) spliced: Spliced,
     /// Whether any byte is not what it was before the first edit.
     pub(super) effect: bool,
@@ -51,8 +51,10 @@ pub(super) fn edit(content: &Arc<Bytes>, edits: &[TextEdit], line: u64, policy: 
         added: 0,
         removed: 0,
     };
+    let mut before: Option<Spliced> = None;
     for (number, edit) in edits.iter().enumerate() {
         if number > 0 && !done.spliced.equals_base(&done.base) {
+            before = Some(before.map_or_else(|| done.spliced.clone(), |before| done.spliced.over(&before)));
             done.base = Arc::new(done.spliced.to_vec(&done.base).into());
         }
         done.spliced = match edit {
@@ -63,11 +65,11 @@ pub(super) fn edit(content: &Arc<Bytes>, edits: &[TextEdit], line: u64, policy: 
             TextEdit::Insert { after_line, text } => insert(&mut done, number, *after_line, text, policy)?,
         };
     }
-    done.effect = if edits.len() > 1 {
-        done.spliced.len() != content.len() || !done.spliced.slices(&done.base).flatten().eq(content.iter())
-    } else {
-        !done.spliced.equals_base(&done.base)
-    };
+    if let Some(before) = before {
+        done.spliced = done.spliced.over(&before);
+        done.base = Arc::clone(content);
+    }
+    done.effect = !done.spliced.equals_base(&done.base);
     Ok(done)
 }
 

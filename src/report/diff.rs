@@ -1,16 +1,17 @@
 //! A git-style unified diff of a plan, made from the stretches that were replaced: unchanged text is only counted,
 //! never compared, so one hunk in a 100 MB file costs one newline count over it.
 
-use std::collections::{HashMap, HashSet};
+mod entries;
+
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp};
 
 use crate::patch::{git_head, git_names, git_quoted};
-use crate::plan::{After, Before, NewContent, Plan, Step};
-use crate::text::{Piece, Spliced};
+use crate::plan::{NewContent, Plan, Step};
+use crate::text::Piece;
+use entries::Entries;
 
 /// How long the fine comparison inside one replaced stretch may take before it is shown coarsely.
 const FINE: Duration = Duration::from_millis(200);
@@ -52,13 +53,13 @@ impl DiffOptions {
 pub(super) fn diff(plan: &Plan, options: &DiffOptions) -> Vec<u8> {
     let mut steps: Vec<&Step> = plan.steps().iter().collect();
     steps.sort_by(|a, b| a.path.cmp(&b.path));
-    let known = Known::new(&steps);
+    let entries = Entries::new(plan.steps());
     let mut out = Vec::new();
-    for step in &steps {
+    for step in steps {
         if out.len() > options.max_bytes {
             break;
         }
-        one(&mut out, step, &known, options);
+        entries.write(&mut out, step, options);
     }
     if out.len() > options.max_bytes {
         let end = memchr::memrchr(b'\n', &out[..options.max_bytes]).map_or(0, |at| at + 1);
@@ -66,92 +67,6 @@ pub(super) fn diff(plan: &Plan, options: &DiffOptions) -> Vec<u8> {
         out.extend_from_slice(format!("... the diff was cut at {} bytes\n", options.max_bytes).as_bytes());
     }
     out
-}
-
-/// The steps by their paths, and the paths that a step takes its file from.
-struct Known<'a> {
-    steps: HashMap<&'a str, &'a Step>,
-    moved: HashSet<&'a str>,
-}
-
-impl<'a> Known<'a> {
-    fn new(steps: &[&'a Step]) -> Self {
-        let source = |step: &&'a Step| match &step.after {
-            After::Moved { from } => Some(from.as_str()),
-            After::Content { like: Some(like), .. } if *like != step.path => Some(like.as_str()),
-            _ => None,
-        };
-        Known {
-            steps: steps.iter().map(|step| (step.path.as_str(), *step)).collect(),
-            moved: steps.iter().filter_map(source).collect(),
-        }
-    }
-
-    fn goes(&self, path: &str) -> bool {
-        self.steps.get(path).is_some_and(|step| matches!(step.after, After::Absent))
-    }
-}
-
-fn one(out: &mut Vec<u8>, step: &Step, known: &Known<'_>, options: &DiffOptions) {
-    let path = step.path.as_str();
-    match (&step.before, &step.after) {
-        (_, After::Moved { from }) => {
-            head(out, from.as_str(), path);
-            push(out, &["similarity index 100%\nrename from ", &quoted(from.as_str()), "\nrename to ", &quoted(path)]);
-            out.push(b'\n');
-        }
-        (before @ Before::Link(_), After::Content { .. }) => {
-            // git knows no change of kind: one goes, another comes.
-            gone(out, path, before, options);
-            let step = Step { path: step.path.clone(), before: Before::Absent, after: step.after.clone() };
-            one(out, &step, known, options);
-        }
-        (before, After::Link { target }) => {
-            gone(out, path, before, options);
-            head(out, path, path);
-            push(out, &["new file mode 120000\n"]);
-            let content = NewContent { base: Arc::default(), spliced: Spliced::from_fresh(target.clone()) };
-            body(out, None, Some(path), b"", &content, options);
-        }
-        (before, After::Content { content, like, mode }) => {
-            let source = like.as_ref().filter(|like| **like != step.path).map_or(path, |like| like.as_str());
-            head(out, source, path);
-            modes(out, known.steps.get(source).map_or(before, |step| &step.before), *mode);
-            if source != path {
-                let verb = if known.goes(source) { "rename" } else { "copy" };
-                push(out, &[verb, " from ", &quoted(source), "\n", verb, " to ", &quoted(path), "\n"]);
-                body(out, Some(source), Some(path), content.base.as_slice(), content, options);
-            } else if let Before::File(data) = before {
-                body(out, Some(path), Some(path), &data.bytes, content, options);
-            } else {
-                push(out, &["new file mode ", git_mode(mode.unwrap_or(0o644)), "\n"]);
-                body(out, None, Some(path), b"", content, options);
-            }
-        }
-        (Before::File(_) | Before::Link(_), After::Absent) if known.moved.contains(path) => {}
-        (before, After::Absent) => gone(out, path, before, options),
-    }
-}
-
-/// What a path is told to lose.
-fn gone(out: &mut Vec<u8>, path: &str, before: &Before, options: &DiffOptions) {
-    let (mode, bytes): (_, &[u8]) = match before {
-        Before::Absent => return,
-        Before::File(data) => (git_mode(data.stamp.mode), &data.bytes),
-        Before::Link(target) => ("120000", target),
-    };
-    head(out, path, path);
-    push(out, &["deleted file mode ", mode, "\n"]);
-    body(out, Some(path), None, bytes, &NewContent::default(), options);
-}
-
-/// The lines of git on a changed mode.
-fn modes(out: &mut Vec<u8>, before: &Before, mode: Option<u32>) {
-    let (Before::File(data), Some(mode)) = (before, mode) else { return };
-    let (old, new) = (git_mode(data.stamp.mode), git_mode(mode));
-    if old != new {
-        push(out, &["old mode ", old, "\nnew mode ", new, "\n"]);
-    }
 }
 
 fn push(out: &mut Vec<u8>, parts: &[&str]) {

@@ -89,16 +89,17 @@ fn changed(out: &mut String, stale: &Stale) {
 /// What to do next.
 fn advice(kind: &FailureKind) -> Option<String> {
     Some(match kind {
-        FailureKind::Missing { update, near } => match (near.is_empty(), update) {
+        FailureKind::Missing { taken: true, .. } => {
+            "put this operation above the one that takes the file away, or name the path it moves to".to_owned()
+        }
+        FailureKind::Missing { update, near, .. } => match (near.is_empty(), update) {
             (false, _) => format!("did you mean {}?{}", list(near), or_add(*update)),
             (true, true) => "to make a new file, use `*** Add File:`".to_owned(),
             (true, false) => return None,
         },
-        FailureKind::Exists { move_target: None, .. } => {
-            "to change a file that is there, use `*** Update File:`; to replace it, delete it first".to_owned()
-        }
-        FailureKind::Exists { move_target: Some(_), .. } => {
-            "choose another name, or delete the file that is there first".to_owned()
+        FailureKind::Exists { what, move_target } => exists(what, move_target.is_some()).to_owned(),
+        FailureKind::Dangling { .. } => {
+            "make the file it leads to with `*** Add File:`, or delete the link first".to_owned()
         }
         FailureKind::Directory => "name a file in it; directories come and go with their files".to_owned(),
         FailureKind::Protected { remedy: Some(remedy), .. } => format!("do not edit it by hand: {remedy}"),
@@ -117,6 +118,17 @@ fn advice(kind: &FailureKind) -> Option<String> {
         FailureKind::Path(_) => "write paths relative to the root, with `/` between their parts".to_owned(),
         _ => return None,
     })
+}
+
+fn exists(what: &str, is_move: bool) -> &'static str {
+    match (what.contains("file"), what.contains("link"), is_move) {
+        (_, true, false) => "delete the link first, or choose another name",
+        (true, false, false) => {
+            "to change a file that is there, use `*** Update File:`; to replace it, delete it first"
+        }
+        (true, _, true) | (_, true, true) => "choose another name, or delete what is there first",
+        (false, false, _) => "choose another name",
+    }
 }
 
 fn or_add(update: bool) -> &'static str {

@@ -279,6 +279,7 @@ fn code(kind: &FailureKind) -> &'static str {
         FailureKind::Source(SourceError::Git) => "git",
         FailureKind::Source(_) => "unreadable",
         FailureKind::Missing { .. } => "missing",
+        FailureKind::Dangling { .. } => "dangling-link",
         FailureKind::Exists { .. } => "exists",
         FailureKind::MoveTarget { kind, .. } => code(kind),
         FailureKind::Directory => "directory",

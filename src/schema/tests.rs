@@ -64,7 +64,7 @@ impl Grammar {
         for line in text.lines().filter(|line| !line.is_empty()) {
             let (name, body) = line.split_once(": ").unwrap();
             match body.strip_prefix('/').and_then(|body| body.strip_suffix('/')) {
-                Some(regex) => _ = out.terminals.insert(name.to_owned(), regex.replace("\\/", "/")),
+                Some(regex) => drop(out.terminals.insert(name.to_owned(), regex.replace("\\/", "/"))),
                 None => {
                     let mut chars = body.chars().peekable();
                     out.rules.insert(name.to_owned(), alternatives(&mut chars));

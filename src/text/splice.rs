@@ -11,6 +11,14 @@ pub enum Piece {
     Fresh(Range<usize>),
 }
 
+impl Piece {
+    fn range(&self) -> &Range<usize> {
+        match self {
+            Piece::Kept(range) | Piece::Fresh(range) => range,
+        }
+    }
+}
+
 /// A content described as stretches of an old one (the *base*) and fresh bytes.
 ///
 /// Costs memory for what is new only. Pieces never are empty and neighbours of one kind are merged.
@@ -55,6 +63,40 @@ impl Spliced {
             Some(Piece::Fresh(last)) if last.end == start => last.end = end,
             _ => self.pieces.push(Piece::Fresh(start..end)),
         }
+    }
+
+    /// This content, made from the content that `inner` makes, as one made from what `inner` is made from.
+    ///
+    /// # Complexity
+    /// Linear in the stretches of both and in the fresh bytes, but for a logarithm.
+    #[must_use]
+    pub fn over(&self, inner: &Spliced) -> Spliced {
+        let mut starts = Vec::with_capacity(inner.pieces.len());
+        let mut at = 0;
+        for piece in &inner.pieces {
+            starts.push(at);
+            at += piece.range().len();
+        }
+        let mut out = Spliced::default();
+        for piece in &self.pieces {
+            let Piece::Kept(kept) = piece else {
+                out.add(&self.fresh[piece.range().clone()]);
+                continue;
+            };
+            let mut nth = starts.partition_point(|&start| start <= kept.start).saturating_sub(1);
+            let mut at = kept.start;
+            while at < kept.end && nth < starts.len() {
+                let below = inner.pieces[nth].range();
+                let from = below.start + (at - starts[nth]);
+                let to = below.end.min(from + (kept.end - at));
+                match inner.pieces[nth] {
+                    Piece::Kept(_) => out.keep(from..to),
+                    Piece::Fresh(_) => out.add(&inner.fresh[from..to]),
+                }
+                (at, nth) = (at + (to - from), nth + 1);
+            }
+        }
+        out
     }
 
     /// The stretches in order.
@@ -103,5 +145,38 @@ impl Spliced {
                 at += slice.len();
                 same
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A content made from one of `len` bytes: stretches of it and of fresh letters, in any order.
+    fn made(len: usize, plan: &[(bool, usize, usize)]) -> Spliced {
+        let mut out = Spliced::default();
+        for &(keep, a, b) in plan {
+            match keep {
+                true => out.keep((a % (len + 1)).min(b % (len + 1))..(a % (len + 1)).max(b % (len + 1))),
+                false => out.add(&b"abcdefgh"[..b % 8]),
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn one_change_over_another_is_both_in_a_row(
+            base in prop::collection::vec(any::<u8>(), 0..20),
+            first in prop::collection::vec((any::<bool>(), 0usize..40, 0usize..40), 0..6),
+            second in prop::collection::vec((any::<bool>(), 0usize..40, 0usize..40), 0..6),
+        ) {
+            let inner = made(base.len(), &first);
+            let outer = made(inner.len(), &second);
+            let both = outer.over(&inner);
+            prop_assert_eq!(both.to_vec(&base), outer.to_vec(&inner.to_vec(&base)));
+            prop_assert_eq!(both.len(), outer.len());
+        }
     }
 }

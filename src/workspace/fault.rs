@@ -1,14 +1,14 @@
 //! Where tests put faults in: the Nth call fails, or the process is gone from there on, or a write ends early; and
-//! where they learn what was changed in which order. Without the feature `fault` nothing of it is compiled in.
+//! where they learn what was changed in which order. Nothing of it is compiled in but for tests with the feature `fault`.
 
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-#[cfg(feature = "fault")]
-pub(crate) use on::{Fault, Log, arm, calls, disarm, done, inode, pretend, record, recorded, shorten, tick};
+#[cfg(all(test, feature = "fault"))]
+pub(crate) use on::{Fault, Log, arm, disarm, done, inode, pretend, record, recorded, shorten, tick};
 
 /// A change of the disk that a call has just made. A place is an open directory and a name in it.
-#[cfg_attr(not(feature = "fault"), expect(dead_code, reason = "only the fault layer reads it"))]
+#[cfg_attr(not(all(test, feature = "fault")), expect(dead_code, reason = "only the fault layer reads it"))]
 pub(crate) enum Done<'a> {
     Create { dir: BorrowedFd<'a>, name: &'a str, file: BorrowedFd<'a> },
     Write { file: BorrowedFd<'a>, stretches: &'a [IoSlice<'a>], written: usize },
@@ -23,7 +23,7 @@ pub(crate) enum Done<'a> {
     Sync { file: BorrowedFd<'a> },
 }
 
-#[cfg(not(feature = "fault"))]
+#[cfg(not(all(test, feature = "fault")))]
 mod off {
     use super::Done;
     use crate::workspace::ops::Answer;
@@ -51,8 +51,8 @@ mod off {
     }
 }
 
-#[cfg(not(feature = "fault"))]
+#[cfg(not(all(test, feature = "fault")))]
 pub(crate) use off::{done, inode, shorten, tick};
 
-#[cfg(feature = "fault")]
+#[cfg(all(test, feature = "fault"))]
 mod on;

@@ -1,3 +1,5 @@
+#![allow(clippy::print_stdout, reason = "what was counted or skipped is shown on demand")]
+
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -105,20 +107,34 @@ fn no_update_of_many_processes_is_lost_and_no_reader_sees_a_torn_file() {
     processes_at_once(8, 200);
 }
 
+/// What is in the file, once what was written last is there: what slipped in at the very instant of an exchange is out of its
+/// place until it is put back.
+fn settled(dir: &TestDir, count: u64, instants: &AtomicU64) -> String {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    for tries in 0.. {
+        let text = dir.read("a");
+        if text.split_once('\n').unwrap().0 == format!("count {count}") {
+            instants.fetch_add(u64::from(tries > 0), Ordering::Relaxed);
+            return text;
+        }
+        assert!(Instant::now() < deadline, "a write was lost: {text:?} instead of {count}");
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    unreachable!("the loop ends in itself")
+}
+
 /// Somebody replaces a file, without asking for the lock, while it is patched; how many patches came too late.
 fn replaced_while_patched(patches: usize) -> usize {
     let dir = TestDir::new(&[("a", "count 0\npatch 0\n"), ("b", "0\n")]);
     let workspace = Workspace::open(dir.path()).unwrap();
-    let over = AtomicBool::new(false);
+    let (over, instants) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut refused = 0;
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let mut count = 0u64;
             while !over.load(Ordering::Relaxed) {
-                // Whatever the patches did meanwhile, what was written last must still be there.
-                let text = dir.read("a");
-                let (first, rest) = text.split_once('\n').unwrap();
-                assert_eq!(first, format!("count {count}"), "a write was lost");
+                let text = settled(&dir, count, &instants);
+                let rest = text.split_once('\n').unwrap().1;
                 count += 1;
                 dir.write("a.new", format!("count {count}\n{rest}").as_bytes());
                 std::fs::rename(dir.path().join("a.new"), dir.path().join("a")).unwrap();
@@ -143,7 +159,9 @@ fn replaced_while_patched(patches: usize) -> usize {
         }
         over.store(true, Ordering::Relaxed);
         let count = writer.join().unwrap();
-        println!("{patches} patches, {refused} came too late, {count} foreign writes, none lost");
+        println!(
+            "{patches} patches, {refused} came too late, {count} foreign writes, none lost; {instants:?} out of place for an instant"
+        );
     });
     refused
 }

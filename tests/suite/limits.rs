@@ -1,3 +1,5 @@
+#![allow(clippy::print_stdout, reason = "what was counted or skipped is shown on demand")]
+
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt as _;

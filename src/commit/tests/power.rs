@@ -223,7 +223,7 @@ fn at_random(log: &[Log], safe: &[bool], open: &[usize], seed: u64) -> Vec<bool>
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        state % most == 0
+        state.is_multiple_of(most)
     };
     let mut closed = Vec::new();
     let mut all = safe.to_vec();

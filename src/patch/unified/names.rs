@@ -140,12 +140,19 @@ pub(super) fn git_pair(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     all.clone().find(|(old, new)| common(old, new).is_some()).or_else(|| all.next().filter(|_| all.next().is_none()))
 }
 
-/// How many directories must be taken off two names to make them equal; `None` if no number does.
+/// How many directories must be taken off two names to make them equal; `None` if no number does. Linear in the names.
 fn common(old: &[u8], new: &[u8]) -> Option<usize> {
-    (0..)
-        .map_while(|count| Some((count, strip(old, count)?, strip(new, count)?)))
-        .find(|(_, a, b)| a == b)
-        .map(|it| it.0)
+    if old == new {
+        return (!old.is_empty()).then_some(0);
+    }
+    let same = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut pairs = rests(old).zip(rests(new)).enumerate();
+    pairs.find(|(_, (a, b))| a.len() == b.len() && a.len() <= same && !a.is_empty()).map(|(at, _)| at + 1)
+}
+
+/// A name without one directory, without two, and so on.
+fn rests(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::successors(strip(name, 1), |rest| strip(rest, 1))
 }
 
 /// A name without its first `count` directories; `None` when nothing would be left.

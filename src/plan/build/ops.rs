@@ -8,7 +8,7 @@ use crate::plan::error::{Failure, FailureKind};
 use crate::plan::hunks::{self, UpdateError, Updated};
 use crate::plan::overlay::{File, Found, Now};
 use crate::plan::texts::{self, TextError};
-use crate::plan::{Change, FileChange};
+use crate::plan::{Before, Change, FileChange};
 use crate::policy::Overwrite;
 use crate::text::Spliced;
 use crate::workspace::{Bytes, Source};
@@ -79,7 +79,8 @@ impl<S: Source + ?Sized> Planner<'_, S> {
     /// A file that takes the place of nothing, or of one that the patch has deleted.
     fn new_file(&self, slot: usize) -> File {
         let stood = self.overlay.slot(slot);
-        new_like(stood.deleted.then(|| stood.path.clone()))
+        let replaces = stood.deleted && matches!(stood.before, Before::File(_));
+        new_like(replaces.then(|| stood.path.clone()))
     }
 
     /// The file a link leads to, if an Add may write through it: it must be there and be empty.
@@ -162,7 +163,7 @@ impl<S: Source + ?Sized> Planner<'_, S> {
     /// What stands in a slot goes, unless the batch has already put something else there.
     fn take_away(&mut self, slot: usize, deleted: bool) {
         if !self.displaced.remove(&slot).is_some_and(|displaced| displaced.covered) {
-            self.overlay.set(slot, Now::Absent);
+            self.overlay.take(slot);
             self.overlay.slot_mut(slot).deleted = deleted;
         }
     }
@@ -253,7 +254,7 @@ impl<S: Source + ?Sized> Planner<'_, S> {
         let slot = self.behind(entry)?;
         self.expected(slot, about)?;
         let Now::File(file) = self.overlay.slot(slot).now.clone() else {
-            return Err(self.missing(about.path, true).into());
+            return Err(self.nothing_behind(entry, about).into());
         };
         self.writable(slot)?;
         let done = match texts::edit(&file.bytes(), edits, about.line, self.policy()) {
@@ -266,10 +267,7 @@ impl<S: Source + ?Sized> Planner<'_, S> {
         if !done.effect && moded.mode == file.mode && !self.policy().accept_no_effect {
             return Err(self.poison(entry, FailureKind::NoEffect.into()));
         }
-        let file = match done.effect {
-            true => File { base: done.base, spliced: Some(done.spliced), ..moded },
-            false => moded,
-        };
+        let file = if done.effect { moded.edited(done.spliced) } else { moded };
         self.overlay.set(slot, Now::File(file));
         Ok(Some(change))
     }
@@ -323,7 +321,15 @@ impl<S: Source + ?Sized> Planner<'_, S> {
         self.expected(slot, about)?;
         match self.standing(slot, role).clone() {
             Now::File(file) => Ok((slot, file)),
-            _ => Err(self.missing(about.path, true)),
+            _ => Err(self.nothing_behind(entry, about)),
+        }
+    }
+
+    /// No file stands at, or behind the link at, `entry`.
+    fn nothing_behind(&mut self, entry: usize, about: &About<'_>) -> FailureKind {
+        match &self.overlay.slot(entry).now {
+            Now::Link { target, .. } => FailureKind::Dangling { target: String::from_utf8_lossy(target).into_owned() },
+            _ => self.missing(about.path, entry, true),
         }
     }
 
@@ -389,7 +395,7 @@ impl<S: Source + ?Sized> Planner<'_, S> {
         change.added = hunks.iter().map(|hunk| u64::from(hunk.added())).sum();
         change.placed = placed;
         let effect = !spliced.equals_base(&base);
-        let file = if effect { File { base, spliced: Some(spliced), ..file } } else { file };
+        let file = if effect { file.edited(spliced) } else { file };
         Ok(Edited { file, effect })
     }
 

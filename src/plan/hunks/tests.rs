@@ -521,3 +521,27 @@ fn all_hunks_of_a_file_together_are_linear() {
         }
     }
 }
+
+/// Steps of placing `count` hunks of a unified diff whose numbers are far off, in a file of equal lines.
+fn steps_of_far_numbers(lines: usize, count: usize) -> u64 {
+    let base = "x\n".repeat(lines);
+    let policy = Policy::default();
+    let mut placer = HunkPlacer::new(base.as_bytes(), &policy).unwrap();
+    for n in 0..count {
+        let mut hunk = Hunk::new(n as u64 + 1);
+        (hunk.unified, hunk.old_line) = (true, Some((lines / 2 + 200 * n) as u64));
+        hunk.push(Sign::Remove, b"x");
+        hunk.push(Sign::Add, b"y");
+        hunk.push(Sign::Context, b"x");
+        let _placed = placer.place(&hunk);
+    }
+    placer.steps()
+}
+
+#[test]
+fn looking_for_the_nearest_line_is_linear_however_far_it_is() {
+    for (lines, count) in [(2_000, 200), (20_000, 2_000), (100_000, 10_000)] {
+        let steps = steps_of_far_numbers(lines, count);
+        assert!(steps <= 200 * (lines + count) as u64, "{lines} lines, {count} hunks: {steps} steps");
+    }
+}

@@ -3,12 +3,21 @@ use proptest::prelude::*;
 use super::*;
 use crate::patch::Patch;
 use crate::plan::PlanOptions;
+use crate::policy::Policy;
 use crate::workspace::MemSource;
 
 fn shown(files: &[(&str, &str)], patch: &str) -> String {
-    let source = files.iter().fold(MemSource::new(), |source, (path, text)| source.file(path, text.as_bytes()));
+    shown_with(files, patch, Policy::default())
+}
+
+fn shown_with(files: &[(&str, &str)], patch: &str, policy: Policy) -> String {
+    let source = files.iter().fold(MemSource::new(), |source, (path, text)| match text.strip_prefix("->") {
+        Some(target) => source.link(path, target),
+        None => source.file(path, text.as_bytes()),
+    });
     let text = format!("*** Begin Patch\n{patch}*** End Patch\n");
-    let plan = Plan::new(Patch::parse(text.as_bytes()).unwrap(), &source, &PlanOptions::default()).unwrap();
+    let options = PlanOptions::default().policy(policy);
+    let plan = Plan::new(Patch::parse(text.as_bytes()).unwrap(), &source, &options).unwrap();
     String::from_utf8(diff(&plan, &DiffOptions::default())).unwrap()
 }
 
@@ -65,6 +74,73 @@ fn each_kind_of_change_has_its_git_form() {
     for (files, patch, want) in cases {
         assert_eq!(&shown(files, patch), want, "{patch}");
     }
+}
+
+const A_TO_B: &str = "*** Update File: a\n*** Move to: b\n";
+const EDIT_B: &str = "*** Update File: b\n@@\n-x\n+y\n";
+
+fn renamed(old: &str, new: &str) -> String {
+    format!("diff --git a/{old} b/{new}\nsimilarity index 100%\nrename from {old}\nrename to {new}\n")
+}
+
+/// What git can apply to the tree as it was: every old line is one of it, and every path is freed once and filled once.
+#[test]
+fn operations_that_meet_are_told_against_the_tree_as_it_was() {
+    let changed = |path: &str, hunk: &str| format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n{hunk}");
+    let gone = |path: &str, mode: &str, hunk: &str| {
+        format!("diff --git a/{path} b/{path}\ndeleted file mode {mode}\n--- a/{path}\n+++ /dev/null\n{hunk}")
+    };
+    let new = |path: &str, hunk: &str| {
+        format!("diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n{hunk}")
+    };
+    let edited = "diff --git a/a b/b\nrename from a\nrename to b\n--- a/a\n+++ b/b\n";
+    type Case<'a> = (&'a [(&'a str, &'a str)], String, String);
+    let cases: &[Case<'_>] = &[
+        // Two edits, with a move before, between and after them.
+        (
+            &[("a", "1\nx\n")],
+            format!("*** Update File: a\n@@\n-1\n+2\n{A_TO_B}{EDIT_B}*** Update File: b\n@@\n-y\n+z\n"),
+            format!("{edited}@@ -1,2 +1,2 @@\n-1\n-x\n+2\n+z\n"),
+        ),
+        (&[("a", "")], format!("{A_TO_B}@@\n+x\n{EDIT_B}"), format!("{edited}@@ -0,0 +1 @@\n+y\n")),
+        // Links.
+        (&[("a", ""), ("l", "->a")], "*** Update File: l\n*** Move to: m\n".into(), renamed("l", "m")),
+        (
+            &[("l", "->a")],
+            "*** Delete File: l\n".into(),
+            gone("l", "120000", "@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n"),
+        ),
+        (
+            &[("l", "->a")],
+            "*** Delete File: l\n*** Add File: l\n+x\n".into(),
+            gone("l", "120000", "@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n") + &new("l", "@@ -0,0 +1 @@\n+x\n"),
+        ),
+        // A path that is freed and filled.
+        (
+            &[("a", "x\n")],
+            format!("{A_TO_B}*** Add File: a\n+z\n"),
+            new("a", "@@ -0,0 +1 @@\n+z\n") + &renamed("a", "b"),
+        ),
+        (
+            &[("a", "x\n"), ("b", "1\n")],
+            format!("*** Update File: b\n*** Move to: c\n{A_TO_B}*** Update File: c\n*** Move to: a\n"),
+            renamed("b", "a") + &renamed("a", "b"),
+        ),
+        // A move onto what is gone: no rename, for git would find the target taken.
+        (
+            &[("a", "x\n"), ("b", "1\n")],
+            format!("*** Delete File: b\n{A_TO_B}{EDIT_B}"),
+            gone("a", "100644", "@@ -1 +0,0 @@\n-x\n") + &changed("b", "@@ -1 +1 @@\n-1\n+y\n"),
+        ),
+    ];
+    for (files, patch, want) in cases {
+        assert_eq!(&shown(files, patch), want, "{patch}");
+    }
+    let chain = "*** Update File: b\n*** Move to: c\n*** Update File: a\n*** Move to: b\n";
+    let want = gone("a", "100644", "@@ -1 +0,0 @@\n-1\n")
+        + &changed("b", "@@ -1 +1 @@\n-2\n+1\n")
+        + &changed("c", "@@ -1 +1 @@\n-3\n+2\n");
+    assert_eq!(shown_with(&[("a", "1\n"), ("b", "2\n"), ("c", "3\n")], chain, Policy::codex()), want);
 }
 
 #[test]

@@ -65,11 +65,6 @@ pub(crate) fn disarm() -> u64 {
     })
 }
 
-/// How many calls there were since [`arm`].
-pub(crate) fn calls() -> u64 {
-    STATE.with_borrow(|state| state.calls)
-}
-
 /// Begins to write down every change.
 pub(crate) fn record() {
     STATE.with_borrow_mut(|state| state.log = Some(Vec::new()));

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Programs side by side on one machine, in one run: this one, and each of cp, git apply, GNU patch and the program that
+# PEER_APPLY_PATCH names, as far as they are there. Prints medians, ratios and peak memory.
+#
+#     benches/compare.sh [--quick] [LOAD...]      LOAD: start A B C D E F G H
+#
+# Without --quick the loads are those of docs/performance.md and take some five minutes, with it under one, building left out.
+# RESTITCH_APPLY_PATCH names a program to measure instead of the one built here.
+set -eu
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+case $target in /*) ;; *) target=$PWD/$target ;; esac
+if [ -z "${RESTITCH_APPLY_PATCH:-}" ]; then
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    if [ "$host" = x86_64-unknown-linux-gnu ]; then
+        cargo static --quiet
+        RESTITCH_APPLY_PATCH=$target/$host/release/apply_patch
+    else
+        cargo build --quiet --release --bin apply_patch
+        RESTITCH_APPLY_PATCH=$target/release/apply_patch
+    fi
+fi
+export RESTITCH_APPLY_PATCH
+# Not the package manager: what is started inherits the peak memory of what starts it.
+cargo build --quiet --profile compare --example compare
+exec "$target/compare/examples/compare" "$target/compare-loads" "$@"
