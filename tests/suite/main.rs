@@ -26,6 +26,8 @@ mod git;
 mod layers;
 /// What the system has too little of: space, permission, open files, room for a name.
 mod limits;
+/// The commands in the pages, run.
+mod pages;
 /// What a dead process left: the program, the next patch, journals that are of no use.
 mod recovery;
 /// Search, read and glob as a library: which files, which rows, which notices; the same on every run.
