@@ -5,10 +5,10 @@
 mod chain;
 /// The programs as a user meets them: flags, exit codes, texts.
 mod cli;
-/// Several at once: processes that patch, writers that do not ask, links swapped in.
-mod concurrency;
 /// The programs and the languages of patches: detection, streams, conversion, tool definitions.
 mod cli_formats;
+/// Several at once: processes that patch, writers that do not ask, links swapped in.
+mod concurrency;
 /// What the project's own checkers say, before and after.
 mod diagnose_checkers;
 /// Syntax errors that a patch makes, for each language.

@@ -123,10 +123,12 @@ impl Unified {
             draft.content.push(b'\n');
             return Ok(());
         }
-        if line.raw.ends_with(b"\n") && line.raw.len() > 1 && !(self.crlf && line.raw.ends_with(b"\r\n")) {
-            draft.hunk.push_whole(sign, line.raw);
-        } else {
-            draft.hunk.push(sign, self.text(line).get(1..).unwrap_or_default());
+        let text = self.text(line);
+        match line.raw.strip_suffix(b"\n") {
+            // Nothing but an ending: a row whose sign was lost.
+            _ if line.text.is_empty() => draft.hunk.push(sign, text),
+            Some(whole) if whole.len() == text.len() => draft.hunk.push_whole(sign, line.raw),
+            _ => draft.hunk.push(sign, text.get(1..).unwrap_or_default()),
         }
         self.look_for_names(line, sign);
         Ok(())

@@ -104,7 +104,8 @@ fn hunks(out: &mut Vec<u8>, rows: &[Hunk]) {
         let (old_count, new_count) = (u64::from(hunk.old_len()), u64::from(hunk.len() - hunk.removed()));
         let old_line = hunk.old_line.unwrap_or(1);
         // An empty side names the line above.
-        let new_line = old_line.saturating_add_signed(shift) + u64::from(old_count == 0) - u64::from(new_count == 0);
+        let new_line = old_line.saturating_add_signed(shift).saturating_add(u64::from(old_count == 0));
+        let new_line = new_line.saturating_sub(u64::from(new_count == 0));
         let range = |line: u64, count: u64| if count == 1 { line.to_string() } else { format!("{line},{count}") };
         let (old, new) = (range(old_line, old_count), range(new_line, new_count));
         push(out, &[b"@@ -", old.as_bytes(), b" +", new.as_bytes(), b" @@"]);
