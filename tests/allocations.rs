@@ -1,6 +1,7 @@
 //! Allocations and peak memory, counted: exact on every machine, unlike times.
 //!
 //! One test function, because the counters belong to the whole process.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::alloc::System;
 

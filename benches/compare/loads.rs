@@ -289,7 +289,8 @@ fn make_large(dir: &Path, megabytes: usize) -> std::io::Result<()> {
     fs::create_dir_all(&base)?;
     fs::write(base.join("big.txt"), all.join("\n") + "\n")?;
     let fold = |line: &str| line.replace(['\u{201c}', '\u{201d}'], "\"").replace('\u{2014}', "-");
-    let kinds: [(&str, usize, &dyn Fn(&str) -> String); 4] = [
+    type Kind<'a> = (&'a str, usize, &'a dyn Fn(&str) -> String);
+    let kinds: [Kind<'_>; 4] = [
         ("exact", at, &|line| line.into()),
         ("trim-end", at + 100, &|line| line.trim_end().into()),
         ("unicode", at + 200, &fold),

@@ -190,7 +190,8 @@ mod tests {
         let lines = [&b"let a = 1"[..], b"let b = a", b"letter c", "ﬁt b".as_bytes()];
         let words = Words::new(lines.into_iter(), |line| (!line.is_ascii()).then(|| b"fit b".to_vec()));
         // (needle, its last word may go on, lines; none when there is no word)
-        let table: &[(&[u8], bool, Option<&[u32]>)] = &[
+        type Row<'a> = (&'a [u8], bool, Option<&'a [u32]>);
+        let table: &[Row<'_>] = &[
             (b"let", false, Some(&[0, 1])),
             (b"let", true, Some(&[0, 1, 2])),
             (b"let b", false, Some(&[0, 1])),
@@ -205,7 +206,7 @@ mod tests {
             let mut got = Vec::new();
             let has_word = words.lines_with(needle, *open, &mut got);
             got.sort_unstable();
-            assert_eq!(has_word.then_some(&got[..]), *want, "{:?}", needle);
+            assert_eq!(has_word.then_some(&got[..]), *want, "{needle:?}");
         }
     }
 }
