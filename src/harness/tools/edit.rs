@@ -56,7 +56,7 @@ impl Default for WriteFile {
 
 /// A patch that gives a file a whole content, and the policy for it.
 fn whole(path: &str, content: Vec<u8>) -> (Patch, Policy) {
-    let op = FileOp { line: 1, path: path.as_bytes().to_vec(), kind: OpKind::Add { content } };
+    let op = FileOp::new(1, path, OpKind::Add { content });
     (Patch { ops: vec![op], ..Patch::default() }, change::policy().overwrite(Overwrite::Allow))
 }
 

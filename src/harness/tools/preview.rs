@@ -103,7 +103,7 @@ impl PatchPreview {
         placer.place(last).err()?;
         // The plan says it in the words that the tool itself would use.
         let kind = OpKind::Update { move_to: None, hunks: self.hunks.clone() };
-        let op = FileOp { line: self.line, path: self.path.clone(), kind };
+        let op = FileOp::new(self.line, self.path.clone(), kind);
         self.refusal(self.ops.iter().cloned().chain([op]).collect())
     }
 

@@ -76,10 +76,10 @@ pub fn diff(files: &[Net], content: impl Fn(Digest) -> Option<Vec<u8>>) -> Resul
             tree = tree.file(&file.path, find(file, before, &content)?);
         }
         let kind = match file.after {
-            None => crate::OpKind::Delete,
+            None => crate::OpKind::Delete { hunks: Vec::new() },
             Some(after) => crate::OpKind::Add { content: find(file, after, &content)? },
         };
-        ops.push(crate::FileOp { line: 1, path: file.path.as_bytes().to_vec(), kind });
+        ops.push(crate::FileOp::new(1, file.path.as_bytes(), kind));
     }
     let policy = Policy::default().overwrite(crate::Overwrite::Allow);
     let plan = Plan::new(Patch { ops, ..Patch::default() }, &tree, &PlanOptions::default().policy(policy));
