@@ -162,6 +162,9 @@ impl Http {
     pub(crate) async fn session(&self, client: Client, lifecycle: ClientLifecycleMode) -> Session {
         use rmcp::transport::StreamableHttpClientTransport;
         use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+        // With the harness built in, the client's HTTP library is the one that wants to be told how to do TLS.
+        #[cfg(feature = "harness")]
+        drop(rustls::crypto::ring::default_provider().install_default());
         let config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str()).auth_header(self.token.as_str());
         let transport = StreamableHttpClientTransport::from_config(config);
         client.serve_with_lifecycle(transport, lifecycle).await.unwrap()
