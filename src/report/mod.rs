@@ -13,6 +13,7 @@ pub use self::diff::DiffOptions;
 pub(crate) use self::failure::refusal;
 pub(crate) use self::json::{refused, stopped};
 pub use self::live::LiveEvent;
+#[cfg(feature = "cli")]
 pub(crate) use self::text::warning;
 
 use crate::commit::Outcome;
