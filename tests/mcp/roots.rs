@@ -68,7 +68,14 @@ async fn roots_that_change_are_asked_for_again() {
     assert!(text.contains("one"), "{text}");
     *session.service().roots.as_ref().unwrap().lock().unwrap() = vec![two.uri()];
     session.notify_roots_list_changed().await.unwrap();
-    let (text, _) = done(&session, "read_file", json!({"path": "a.txt"})).await;
+    // The protocol does not order a notification and the call after it, so a call or two may be answered from the old root.
+    let mut text = String::new();
+    for _ in 0..1000 {
+        text = done(&session, "read_file", json!({"path": "a.txt"})).await.0;
+        if text.contains("two") {
+            break;
+        }
+    }
     assert!(text.contains("two"), "{text}");
 }
 
