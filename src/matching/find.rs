@@ -23,7 +23,7 @@ const SCANNED: u64 = 8;
 /// Hunks of one file for which numbering its lines at once is cheaper than searching.
 const MANY: usize = (READINGS * SCANNED) as usize;
 /// Files with fewer bytes than this below the start of a search are not worth a substring search.
-const SUBSTRING_MIN: usize = 8 << 10;
+const SUBSTRING_MIN: usize = 1 << 10;
 /// Anchors that are looked for as parts of lines one by one; for more the words of the file are indexed.
 const PARTS: u32 = 16;
 /// Steps that a line costs which a substring search has found.

@@ -12,6 +12,9 @@ use crate::text::LineIndex;
 
 /// A needle shorter than this stands in too many lines to be worth a search.
 pub(crate) const NEEDLE_MIN: usize = 4;
+/// The longest needle that is searched for with vector instructions alone. Of a longer one its end is looked for, which
+/// tells lines apart better than their indentation does; who asks for lines compares the whole anyway.
+const NEEDLE_MAX: usize = 32;
 
 /// Goes through the lines of a stretch of text that hold a needle, or might when folded.
 #[derive(Debug)]
@@ -33,7 +36,8 @@ impl<'t, 'a, 'n> Scan<'t, 'a, 'n> {
     pub(crate) fn new(text: &'t LineIndex<'a>, needle: &'n [u8], tier: Tier, at: usize, end: usize) -> Self {
         let folds = tier == Tier::Unicode;
         // What is not ASCII after folding was not before.
-        let finder = (!folds || needle.is_ascii()).then(|| Finder::new(needle));
+        let part = &needle[needle.len().saturating_sub(NEEDLE_MAX)..];
+        let finder = (!folds || needle.is_ascii()).then(|| Finder::new(part));
         let mut scan = Scan { text, finder, folds, at, end, plain: at, odd: at, visited: 0 };
         scan.look();
         scan

@@ -5,11 +5,12 @@ use std::ops::Range;
 use super::bom::UTF8_BOM;
 use super::ending::LineEnding;
 
-/// Contents longer than this have their lines counted by the block at first. Counting is some eight times as fast as
-/// noting every start, and most large files are asked for a few lines only.
-const DENSE_LIMIT: usize = 64 << 10;
-/// Bytes of a block. A look-up reads less than one.
-const BLOCK: usize = 4 << 10;
+/// Contents longer than this have their lines counted by the block at first. Counting is some ten times as fast as
+/// noting every start, and most files are asked for a few lines only.
+const DENSE_LIMIT: usize = 4 << 10;
+/// Bytes of a block. A look-up reads less than one, line by line, which is why blocks are small; smaller ones would make
+/// counting dear.
+const BLOCK: usize = 512;
 
 /// A content and where its lines begin.
 ///
@@ -17,8 +18,8 @@ const BLOCK: usize = 4 << 10;
 /// UTF-8 byte order mark is part of no line. Numbers count from 0.
 ///
 /// # Complexity
-/// Building is one pass. Looking up a line is constant for contents of up to 64 KiB and after [`LineIndex::densify`]; else it
-/// reads less than 4 KiB. Iterating costs one newline search a line.
+/// Building is one pass. Looking up a line is constant for contents of up to 4 KiB and after [`LineIndex::densify`]; else it
+/// reads less than 512 bytes. Iterating costs one newline search a line.
 #[derive(Clone, Debug)]
 pub(crate) struct LineIndex<'a> {
     bytes: &'a [u8],
@@ -162,7 +163,13 @@ impl<'a> LineIndex<'a> {
     /// How line `i` ends.
     #[must_use]
     pub(crate) fn ending(&self, i: usize) -> LineEnding {
-        self.split_ending(&self.bytes[self.raw(i)]).1
+        self.ending_at(self.raw(i).end)
+    }
+
+    /// How the line ends that ends at `offset`, ending included. Constant time.
+    #[must_use]
+    pub(crate) fn ending_at(&self, offset: usize) -> LineEnding {
+        self.split_ending(&self.bytes[self.body..offset]).1
     }
 
     /// The line (from 0) that holds the byte at `offset`.

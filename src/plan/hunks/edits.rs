@@ -177,7 +177,7 @@ impl Edits {
             at = run.lines.end;
         }
         writer.keep(at..text.len());
-        let had_newline = text.is_empty() || text.ending(text.len() - 1).is_some();
+        let had_newline = text.is_empty() || text.ending_at(text.bytes().len()).is_some();
         writer.finish(self.newline.unwrap_or(had_newline || style.final_newline))
     }
 }
@@ -254,11 +254,11 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
         self.release();
         let raw = self.text.raw(lines.end - 1);
-        let ending = self.text.ending(lines.end - 1);
+        let ending = self.text.ending_at(raw.end);
         let text_end = raw.end - ending.as_bytes().len();
         self.out.keep(self.text.start(lines.start)..text_end);
         self.held = if ending.is_some() { Held::Kept(text_end..raw.end) } else { Held::Missing };
-        self.above = if lines.len() > 1 { self.text.ending(lines.end - 2) } else { self.last };
+        self.above = if lines.len() > 1 { self.text.ending_at(raw.start) } else { self.last };
         self.last = ending;
     }
 
