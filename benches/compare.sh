@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs side by side on one machine, in one run: this one, and each of cp, git apply, GNU patch and the program that
-# PEER_APPLY_PATCH names, as far as they are there. Prints medians, ratios and peak memory.
+# Programs side by side on one machine, in one run: this one, and each of cp, git apply, GNU patch, the crate diffy and the
+# program that PEER_APPLY_PATCH names, as far as they are there. Prints medians, ratios and peak memory.
 #
 #     benches/compare.sh [--quick] [LOAD...]      LOAD: start A B C D E F G H
 #
@@ -10,15 +10,13 @@ set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
 case $target in /*) ;; *) target=$PWD/$target ;; esac
+mkdir -p "$target/compare-loads"
 if [ -z "${RESTITCH_APPLY_PATCH:-}" ]; then
-    host=$(rustc -vV | sed -n 's/^host: //p')
-    if [ "$host" = x86_64-unknown-linux-gnu ]; then
-        cargo static --quiet
-        RESTITCH_APPLY_PATCH=$target/$host/release/apply_patch
-    else
-        cargo build --quiet --release --bin apply_patch
-        RESTITCH_APPLY_PATCH=$target/release/apply_patch
-    fi
+    cargo build --quiet --release --bin apply_patch
+    RESTITCH_APPLY_PATCH=$target/compare-loads/apply_patch
+    # As installing does. What the linker wrote starts a quarter of a millisecond later, for it lies in the page cache in
+    # small pieces.
+    cp "$target/release/apply_patch" "$RESTITCH_APPLY_PATCH"
 fi
 export RESTITCH_APPLY_PATCH
 # Not the package manager: what is started inherits the peak memory of what starts it.

@@ -1,4 +1,4 @@
-//! The least that any program must do for a load: the floors, each in one small process.
+//! The least that any program must do for a load: the floors, each in one small process. And peers that are libraries.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -17,6 +17,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         "lines" => lines(&rest[0]),
         "parse" => parse(&rest[0], None),
         "pieces" => parse(&rest[0], Some(16)),
+        "diffy" => diffy(&rest[0], &rest[1]),
         other => panic!("no floor is called {other}"),
     };
     match done {
@@ -86,4 +87,15 @@ fn parse(file: &str, pieces: Option<usize>) -> std::io::Result<()> {
     }
     println!("{}", parser.finish().map_err(invalid)?.ops.len());
     Ok(())
+}
+
+/// Applies a unified diff of one file with the crate diffy, which goes by the line numbers.
+fn diffy(file: &str, diff: &str) -> std::io::Result<()> {
+    let (base, diff) = (fs::read(file)?, fs::read(diff)?);
+    // The line of `git` above the names is none that it knows.
+    let names = diff.windows(4).position(|bytes| bytes == b"--- ").unwrap_or(0);
+    let patch = diffy::Patch::from_bytes(&diff[names..]).map_err(std::io::Error::other)?;
+    let beside = format!("{file}.tmp~");
+    fs::write(&beside, diffy::apply_bytes(&base, &patch).map_err(std::io::Error::other)?)?;
+    fs::rename(&beside, file)
 }

@@ -157,8 +157,13 @@ pub(crate) fn all(dir: &Path, sizes: &Sizes) -> Vec<Load> {
     let mut loads = vec![load(dir, "start", 15, plain("true", &["true"], false), &[])];
     loads[0].refused = true;
     let each = || Program { name: "floor", own: false, words: Words::OnEachFile, stdin: false };
-    for (name, rounds) in [("A", 21), ("B", 15), ("C", 7)] {
+    for (name, rounds) in [("A", 21), ("B", 15)] {
         loads.push(load(dir, name, rounds, each(), &["base", "unified"]));
+    }
+    for files in [sizes.many / 2, sizes.many] {
+        let mut load = load(dir, &format!("C {files} files"), 7, each(), &["base", "unified"]);
+        load.size = Some(("C", files));
+        loads.push(load);
     }
     for (at, large) in [sizes.large / 2, sizes.large].into_iter().enumerate() {
         for (kind, size) in
@@ -187,6 +192,10 @@ pub(crate) fn all(dir: &Path, sizes: &Sizes) -> Vec<Load> {
         for hunks in [sizes.hunks / 2, sizes.hunks] {
             let wanted: &[&str] = if kind == "exact" { &["base", "unified"] } else { &["base"] };
             let mut load = load(dir, &format!("F {hunks} hunks {kind}"), 5, copy_of("many.rs"), wanted);
+            if kind == "exact" {
+                let diff = load.dir.join("patch.diff");
+                load.programs.push(own_floor("diffy", &["diffy", "many.rs", &diff.to_string_lossy()]));
+            }
             load.size = Some((size, hunks));
             loads.push(load);
         }
@@ -203,9 +212,12 @@ pub(crate) fn all(dir: &Path, sizes: &Sizes) -> Vec<Load> {
             loads.push(load);
         }
     }
-    let files = sizes.files;
-    let floor = own_floor("write + rename", &["new", &files.to_string()]);
-    loads.push(load(dir, &format!("H {files} new files"), 5, floor, &["unified"]));
+    for files in [sizes.files / 2, sizes.files] {
+        let floor = own_floor("write + rename", &["new", &files.to_string()]);
+        let mut load = load(dir, &format!("H {files} new files"), 5, floor, &["unified"]);
+        load.size = Some(("H", files));
+        loads.push(load);
+    }
     loads
 }
 
@@ -225,7 +237,7 @@ fn load(dir: &Path, name: &str, rounds: usize, floor: Program, with: &[&str]) ->
 /// Makes all loads on the disk, once.
 pub(crate) fn make_all(dir: &Path, quick: bool) -> ExitCode {
     let sizes = if quick { Sizes::QUICK } else { Sizes::FULL };
-    let stamp = dir.join("made-2");
+    let stamp = dir.join("made-3");
     if stamp.exists() {
         return ExitCode::SUCCESS;
     }
@@ -242,8 +254,10 @@ pub(crate) fn make_all(dir: &Path, quick: bool) -> ExitCode {
 
 fn make(dir: &Path, sizes: &Sizes) -> std::io::Result<()> {
     Writer::new(dir, "start")?.finish()?;
-    for (name, files, lines, hunks) in [("A", 1, 200, 1), ("B", 10, 1_000, 3), ("C", sizes.many, 1_000, 5)] {
-        let mut writer = Writer::new(dir, name)?;
+    let many = [sizes.many / 2, sizes.many].map(|files| (format!("C {files} files"), files, 1_000, 5));
+    let few = [("A".to_owned(), 1, 200, 1), ("B".to_owned(), 10, 1_000, 3)];
+    for (name, files, lines, hunks) in few.into_iter().chain(many) {
+        let mut writer = Writer::new(dir, &name)?;
         for file in 0..files {
             let text = load::code(file as u64 + 1, lines);
             let all: Vec<&str> = text.lines().collect();
@@ -272,6 +286,7 @@ fn make(dir: &Path, sizes: &Sizes) -> std::io::Result<()> {
     for megabytes in [sizes.patch / 2, sizes.patch] {
         make_patch(dir, megabytes)?;
     }
+    make_new(dir, sizes.files / 2)?;
     make_new(dir, sizes.files)
 }
 

@@ -26,6 +26,9 @@ use loads::Sizes;
 /// When no further load is begun.
 const LIMIT: Duration = Duration::from_secs(540);
 const QUICK_LIMIT: Duration = Duration::from_secs(50);
+/// When one run of one program is ended.
+const RUN_LIMIT: Duration = Duration::from_secs(30);
+const QUICK_RUN_LIMIT: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -49,7 +52,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let begun = Instant::now();
-    let limit = if quick { QUICK_LIMIT } else { LIMIT };
+    let (limit, run_limit) = if quick { (QUICK_LIMIT, QUICK_RUN_LIMIT) } else { (LIMIT, RUN_LIMIT) };
     let (mut right, mut before) = (true, BTreeMap::new());
     table::head();
     for load in loads::all(&dir, &if quick { Sizes::QUICK } else { Sizes::FULL }) {
@@ -61,7 +64,7 @@ fn main() -> ExitCode {
             continue;
         }
         let rounds = if quick { load.rounds.div_ceil(2) } else { load.rounds };
-        let figures = measure::rounds(&load, rounds);
+        let figures = measure::rounds(&load, rounds, run_limit);
         table::row(&load, &figures);
         right &= figures.iter().filter(|figure| figure.own).all(|figure| figure.right);
         table::growth(&load, &figures, &mut before);

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use wait4::Wait4 as _;
@@ -16,6 +17,8 @@ pub(crate) struct Figure {
     pub(crate) own: bool,
     /// It did what it should.
     pub(crate) right: bool,
+    /// It was ended because it took too long.
+    pub(crate) ended: bool,
     pub(crate) runs: Vec<Run>,
 }
 
@@ -55,10 +58,13 @@ pub(crate) fn own<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
     command
 }
 
-/// Runs every program of a load `rounds` times, after one round that is not counted.
-pub(crate) fn rounds(load: &Load, rounds: usize) -> Vec<Figure> {
+/// Runs every program of a load `rounds` times, after one round that is not counted. Ends what takes longer than `limit`.
+pub(crate) fn rounds(load: &Load, rounds: usize, limit: Duration) -> Vec<Figure> {
     let programs: Vec<&Program> = load.programs.iter().filter(|program| program.is_there()).collect();
-    let figure = |program: &&Program| Figure { name: program.name, own: program.own, right: true, runs: Vec::new() };
+    let figure = |program: &&Program| {
+        let (name, own) = (program.name, program.own);
+        Figure { name, own, right: true, ended: false, runs: Vec::new() }
+    };
     let mut figures: Vec<Figure> = programs.iter().map(figure).collect();
     let mut slow = vec![false; programs.len()];
     for round in 0..=rounds {
@@ -68,9 +74,10 @@ pub(crate) fn rounds(load: &Load, rounds: usize) -> Vec<Figure> {
                 continue;
             }
             load.make_tree();
-            let (run, code) = once(programs[at], load);
+            let (run, code) = once(programs[at], load, limit);
             if round == 0 {
                 figures[at].right = load.is_right(programs[at], code);
+                figures[at].ended = run.wall >= milliseconds(limit);
                 // What takes seconds is measured by its first run alone.
                 slow[at] = run.wall > 4_000.0;
             }
@@ -82,7 +89,7 @@ pub(crate) fn rounds(load: &Load, rounds: usize) -> Vec<Figure> {
     figures
 }
 
-fn once(program: &Program, load: &Load) -> (Run, Option<i32>) {
+fn once(program: &Program, load: &Load, limit: Duration) -> (Run, Option<i32>) {
     let mut command = program.command(&load.tree());
     command.current_dir(load.tree()).stdout(Stdio::null()).stderr(Stdio::null());
     match load.input(program) {
@@ -92,7 +99,19 @@ fn once(program: &Program, load: &Load) -> (Run, Option<i32>) {
     // A backtrace would be measured too.
     command.env_remove("RUST_BACKTRACE");
     let begun = Instant::now();
-    let ended = command.spawn().and_then(|child| child.wait4());
+    let ended = command.spawn().and_then(|child| {
+        let (done, over) = channel::<()>();
+        let pid = child.id().to_string();
+        let watch = std::thread::spawn(move || {
+            if over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                let _ended_by_itself = Command::new("kill").args(["-9", &pid]).status();
+            }
+        });
+        let ended = child.wait4();
+        drop(done);
+        watch.join().expect("it only waits");
+        ended
+    });
     let wall = begun.elapsed();
     let Ok(ended) = ended else { return (Run { wall: f64::NAN, cpu: f64::NAN, peak: 0 }, None) };
     let used = ended.rusage;

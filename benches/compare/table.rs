@@ -21,7 +21,11 @@ pub(crate) fn row(load: &Load, figures: &[Figure]) {
             "| {} | {}{} | {:.2} | {:.2} | {:.1} | {to_floor:.2} | {of_own:.2} |",
             load.name,
             figure.name,
-            if figure.right { "" } else { " (not as wanted)" },
+            match (figure.ended, figure.right) {
+                (true, _) => " (ended: too slow)",
+                (_, true) => "",
+                (_, false) => " (not as wanted)",
+            },
             figure.median(|run| run.wall),
             figure.median(cpu),
             figure.median(|run| run.peak as f64) / 1e6,
