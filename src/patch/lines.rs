@@ -90,9 +90,10 @@ impl From<Line<'_>> for Place {
 /// The splitter.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// Bytes that came in and are not given out as lines yet.
+    /// Bytes that came in. The first `given` were given out as lines and are dropped when enough of them have come together.
     held: Vec<u8>,
-    /// How many of them, from the front, are known to hold no line feed.
+    given: usize,
+    /// How many of `held`, from the front, need not be searched for a line feed any more.
     scanned: usize,
     /// Lines given out.
     count: u64,
@@ -137,6 +138,7 @@ impl Lines {
         if bytes.is_empty() {
             return Ok(());
         }
+        self.drop_given();
         if !self.held.is_empty() {
             self.step(bytes.len());
             let Some(end) = memchr::memchr(b'\n', bytes) else {
@@ -147,12 +149,13 @@ impl Lines {
             self.keep(head);
             let held = self.take_held();
             self.give(&held, give)?;
-            self.remember(&held);
-            let used = held.len();
-            self.reuse(held, used);
+            self.given = held.len();
+            self.held = held;
+            self.drop_given();
             bytes = rest;
         }
         let used = self.run(bytes, 0, give)?;
+        self.remember(&bytes[..used]);
         self.keep(&bytes[used..]);
         Ok(())
     }
@@ -161,6 +164,7 @@ impl Lines {
     /// blank.
     pub(super) fn finish<E>(mut self, give: &mut impl FnMut(Line<'_>) -> Result<(), E>) -> Result<Place, E> {
         self.flush(give)?;
+        self.drop_given();
         let held = self.take_held();
         if !held.is_empty() {
             self.give(&held, give)?;
@@ -174,11 +178,29 @@ impl Lines {
         if !self.has_line() {
             return Ok(());
         }
-        let before = self.scanned;
+        let (before, from) = (self.given, self.scanned);
         let held = self.take_held();
-        let used = self.run(&held, before, give)?;
-        self.reuse(held, used);
+        let used = self.run(&held[before..], from - before, give)?;
+        self.given = before + used;
+        self.scanned = held.len();
+        self.held = held;
+        if self.given >= STAGE {
+            self.drop_given();
+        }
         Ok(())
+    }
+
+    /// Forgets the bytes that were given out, but for the last line of them.
+    fn drop_given(&mut self) {
+        if self.given > 0 {
+            let given = self.given;
+            let mut held = self.take_held();
+            self.remember(&held[..given]);
+            self.step(held.len() - given);
+            held.drain(..given);
+            self.scanned = held.len();
+            self.held = held;
+        }
     }
 
     /// Gives out the lines of `bytes`, whose first `from` bytes hold no line feed, and says how many bytes they take.
@@ -195,7 +217,6 @@ impl Lines {
             self.give(&bytes[begin..end], give)?;
             begin = end;
         }
-        self.remember(&bytes[..begin]);
         Ok(begin)
     }
 
@@ -214,19 +235,10 @@ impl Lines {
         self.scanned = self.held.len();
     }
 
+    /// Takes the bytes held out; the splitter is as good as new if they are not put back.
     fn take_held(&mut self) -> Vec<u8> {
-        self.scanned = 0;
+        (self.given, self.scanned) = (0, 0);
         std::mem::take(&mut self.held)
-    }
-
-    /// Puts the buffer back, without its first `used` bytes; the others hold no line feed.
-    fn reuse(&mut self, mut buffer: Vec<u8>, used: usize) {
-        if used > 0 {
-            self.step(buffer.len() - used);
-            buffer.drain(..used);
-        }
-        self.scanned = buffer.len();
-        self.held = buffer;
     }
 
     /// Remembers the last line of those just given out that is not blank.
