@@ -122,6 +122,10 @@ impl Lines {
     #[inline]
     pub(super) fn has_line(&mut self) -> bool {
         let unseen = &self.held[self.scanned..];
+        if unseen.first() == Some(&b'\n') {
+            // It was found when somebody asked before.
+            return true;
+        }
         let (looked, found) = (unseen.len(), memchr::memchr(b'\n', unseen));
         self.scanned += found.unwrap_or(looked);
         self.step(looked);
@@ -154,7 +158,7 @@ impl Lines {
             self.drop_given();
             bytes = rest;
         }
-        let used = self.run(bytes, 0, give)?;
+        let used = self.run(bytes, give)?;
         self.remember(&bytes[..used]);
         self.keep(&bytes[used..]);
         Ok(())
@@ -178,10 +182,10 @@ impl Lines {
         if !self.has_line() {
             return Ok(());
         }
-        let (before, from) = (self.given, self.scanned);
+        let (begin, end) = (self.given, self.scanned + 1);
         let held = self.take_held();
-        let used = self.run(&held[before..], from - before, give)?;
-        self.given = before + used;
+        self.give(&held[begin..end], give)?;
+        self.given = end + self.run(&held[end..], give)?;
         self.scanned = held.len();
         self.held = held;
         if self.given >= STAGE {
@@ -203,19 +207,13 @@ impl Lines {
         }
     }
 
-    /// Gives out the lines of `bytes`, whose first `from` bytes hold no line feed, and says how many bytes they take.
-    fn run<E>(
-        &mut self,
-        bytes: &[u8],
-        from: usize,
-        give: &mut impl FnMut(Line<'_>) -> Result<(), E>,
-    ) -> Result<usize, E> {
-        self.step(bytes.len() - from);
+    /// Gives out the lines of `bytes` and says how many bytes they take.
+    fn run<E>(&mut self, bytes: &[u8], give: &mut impl FnMut(Line<'_>) -> Result<(), E>) -> Result<usize, E> {
+        self.step(bytes.len());
         let mut begin = 0;
-        for at in memchr::memchr_iter(b'\n', &bytes[from..]) {
-            let end = from + at + 1;
-            self.give(&bytes[begin..end], give)?;
-            begin = end;
+        for at in memchr::memchr_iter(b'\n', bytes) {
+            self.give(&bytes[begin..=at], give)?;
+            begin = at + 1;
         }
         Ok(begin)
     }
