@@ -63,6 +63,9 @@ impl RelPath {
         if text.len() > MAX_LEN {
             return Err(PathError::TooLong(text.len()));
         }
+        if text.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+            return Ok(RelPath(text.into()));
+        }
         let mut out = String::with_capacity(text.len());
         for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if part == ".." {
@@ -111,7 +114,7 @@ impl RelPath {
     /// The path of `name` in the directory `parent` (`None`: the root). `name` must be one part of a checked path.
     pub(crate) fn child(parent: Option<&RelPath>, name: &str) -> RelPath {
         match parent {
-            Some(parent) => RelPath(format!("{}/{name}", parent.0).into()),
+            Some(parent) => RelPath::below(&parent.0, name),
             None => RelPath(name.into()),
         }
     }

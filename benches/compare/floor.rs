@@ -15,8 +15,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         "each" => each(rest),
         "new" => new(rest[0].parse().unwrap_or(0)),
         "lines" => lines(&rest[0]),
-        "parse" => parse(&rest[0], None),
-        "pieces" => parse(&rest[0], Some(16)),
+        "parse" => parse(&rest[0]),
+        "fed" => pieces(&rest[0], false),
+        "asked" => pieces(&rest[0], true),
         "diffy" => diffy(&rest[0], &rest[1]),
         other => panic!("no floor is called {other}"),
     };
@@ -66,26 +67,27 @@ fn lines(file: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Parses a patch text: read from its file, or in pieces as a model writes it.
-fn parse(file: &str, pieces: Option<usize>) -> std::io::Result<()> {
-    let invalid = |error| std::io::Error::new(std::io::ErrorKind::InvalidData, format!("{error}"));
-    let Some(size) = pieces else {
-        let patch = Patch::read(File::open(PathBuf::from(file))?, &ParseOptions::default());
-        println!("{}", patch.map_err(|error| std::io::Error::other(error.to_string()))?.ops.len());
-        return Ok(());
-    };
+/// Parses a patch text, read from its file.
+fn parse(file: &str) -> std::io::Result<()> {
+    let patch = Patch::read(File::open(PathBuf::from(file))?, &ParseOptions::default());
+    println!("{}", patch.map_err(std::io::Error::other)?.ops.len());
+    Ok(())
+}
+
+/// The same in pieces of 16 bytes, as a model writes it; `ask`: for what is complete, after each piece.
+fn pieces(file: &str, ask: bool) -> std::io::Result<()> {
     let (mut parser, mut from, mut buffer) = (Parser::default(), File::open(file)?, vec![0; 1 << 16]);
     loop {
         let len = from.read(&mut buffer)?;
         if len == 0 {
             break;
         }
-        for piece in buffer[..len].chunks(size) {
+        for piece in buffer[..len].chunks(16) {
             parser.feed(piece);
-            while parser.next_event().map_err(invalid)?.is_some() {}
+            while ask && parser.next_event().map_err(std::io::Error::other)?.is_some() {}
         }
     }
-    println!("{}", parser.finish().map_err(invalid)?.ops.len());
+    println!("{}", parser.finish().map_err(std::io::Error::other)?.ops.len());
     Ok(())
 }
 

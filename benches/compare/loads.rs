@@ -200,7 +200,7 @@ pub(crate) fn all(dir: &Path, sizes: &Sizes) -> Vec<Load> {
             loads.push(load);
         }
     }
-    for (what, size) in [("parse", "G whole"), ("pieces", "G pieces")] {
+    for (what, size) in [("parse", "G whole"), ("fed", "G pieces"), ("asked", "G asked")] {
         for megabytes in [sizes.patch / 2, sizes.patch] {
             let mut load = load(dir, &format!("G {megabytes} MB"), 5, plain("", &[], false), &[]);
             let text = load.dir.join("patch.txt");
@@ -208,7 +208,11 @@ pub(crate) fn all(dir: &Path, sizes: &Sizes) -> Vec<Load> {
             let own = Program { own: true, ..own_floor("parser", &[what, &text]) };
             load.programs = vec![own, own_floor("read + newlines", &["lines", &text])];
             (load.floor, load.size) = ("read + newlines", Some((size, megabytes)));
-            load.name += if what == "parse" { " whole" } else { " in 16-byte pieces" };
+            load.name += match what {
+                "parse" => " whole",
+                "fed" => " in 16-byte pieces",
+                _ => " asked after each",
+            };
             loads.push(load);
         }
     }

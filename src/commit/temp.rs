@@ -63,18 +63,33 @@ impl Names {
 
     /// The name for `role` of the step (or, for a spare, the action) `number`, in the directory `dir`.
     pub(super) fn path(self, dir: &str, role: Role, number: usize) -> RelPath {
-        let name = match role {
-            Role::New => format!("{PREFIX}{self}-{number:x}n{SUFFIX}"),
-            Role::Old => format!("{PREFIX}{self}-{number:x}o{SUFFIX}"),
-            Role::Spare => format!("{PREFIX}{self}-{number:x}s{SUFFIX}"),
-            Role::Saved => format!("{PREFIX}{self}-{number:x}.saved"),
+        let (role, suffix) = match role {
+            Role::New => ("n", SUFFIX),
+            Role::Old => ("o", SUFFIX),
+            Role::Spare => ("s", SUFFIX),
+            Role::Saved => ("", ".saved"),
         };
+        let mut name = String::with_capacity(PREFIX.len() + 3 * 16 + 18 + suffix.len());
+        name.push_str(PREFIX);
+        self.push(&mut name);
+        name.push('-');
+        push_hex(&mut name, number as u64, 1);
+        name.push_str(role);
+        name.push_str(suffix);
         RelPath::below(dir, &name)
     }
 
     /// As [`Names::path`], beside `path`.
     pub(super) fn beside(self, path: &RelPath, role: Role, number: usize) -> RelPath {
         self.path(split(path).0, role, number)
+    }
+
+    fn push(self, out: &mut String) {
+        push_hex(out, self.id, 16);
+        if let Some(Single { content, target }) = self.single {
+            push_hex(out, content, 16);
+            push_hex(out, target, 16);
+        }
     }
 
     /// Whether these are the names of a commit without a journal that meant this old file.
@@ -146,12 +161,18 @@ fn short(digest: Digest) -> u64 {
 
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.id)?;
-        match self.single {
-            Some(Single { content, target }) => write!(f, "{content:016x}{target:016x}"),
-            None => Ok(()),
-        }
+        let mut text = String::new();
+        self.push(&mut text);
+        f.write_str(&text)
     }
+}
+
+/// Appends `value` in at least `digits` hexadecimal digits. A patch of many files makes many names, and the standard
+/// formatting takes longer than all else about them.
+fn push_hex(out: &mut String, value: u64, digits: u32) {
+    let needed = (64 - value.leading_zeros()).div_ceil(4).max(digits);
+    let nibbles = (0..needed).rev().map(|nibble| (value >> (4 * nibble)) as u32 & 0xf);
+    out.extend(nibbles.filter_map(|nibble| char::from_digit(nibble, 16)));
 }
 
 impl FromStr for Names {
@@ -173,6 +194,16 @@ impl FromStr for Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_written_as_the_standard_library_does() {
+        for value in [0, 1, 0xf, 0x10, 0xabc, 0x1234_5678_9abc_def0, u64::MAX] {
+            let (mut short, mut long) = (String::new(), String::new());
+            push_hex(&mut short, value, 1);
+            push_hex(&mut long, value, 16);
+            assert_eq!((short, long), (format!("{value:x}"), format!("{value:016x}")));
+        }
+    }
 
     #[test]
     fn names_differ_by_role_step_and_commit() {
