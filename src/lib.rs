@@ -97,8 +97,8 @@ pub use patch::{Detected, Invocation};
 pub use path::{PathError, RelPath};
 pub use plan::{
     After, Before, BetweenError, Change, CutLine, Difference, Excerpt, Expectations, Failure, FailureKind, FileChange,
-    FoundAt, GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, Placed, PlacedNote, Plan, PlanError,
-    PlanOptions, Stale, Step, Unsayable, UpdateError, Updated, update,
+    FoundAt, GENERATED, HunkFailure, HunkFailureKind, HunkPlacer, NewContent, NewMode, Placed, PlacedNote, Plan,
+    PlanError, PlanOptions, Stale, Step, Unsayable, UpdateError, Updated, update,
 };
 pub use policy::{Ambiguity, FinalNewline, HardLinks, Overwrite, Policy, Symlinks, Tier};
 pub use process::{End as ProgramEnd, Output as ProgramOutput, PASSED_ON, ProcessError, Program};

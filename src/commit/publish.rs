@@ -9,7 +9,7 @@ use super::stage::write_slices;
 use super::transaction::{Transaction, holds, open_failure};
 use super::{CommitNote, Durability};
 use crate::path::RelPath;
-use crate::plan::{After, Before};
+use crate::plan::{After, Before, NewMode};
 use crate::workspace::Stamp;
 use crate::workspace::ops::{self, Answer, Errno, How};
 
@@ -154,7 +154,7 @@ impl Transaction<'_> {
         }
         self.done.push(at);
         self.half_written = Some(step);
-        let bits = mode.unwrap_or(before.mode) & 0o7777;
+        let bits = mode.map_or(before.mode, NewMode::bits) & 0o7777;
         rewrite(&file, content.slices(), content.spliced.len(), bits, bits != before.mode & 0o7777)
             .map_err(|error| Failure::io(doing, error, path))?;
         if self.options.durability == Durability::Power {

@@ -10,7 +10,7 @@ use super::survey::nanoseconds;
 use super::transaction::{Seen, Transaction};
 use super::{CommitNote, Durability};
 use crate::path::RelPath;
-use crate::plan::{After, Before, Step};
+use crate::plan::{After, Before, NewMode, Step};
 use crate::workspace::Digest;
 use crate::workspace::ops::{self, Errno};
 
@@ -61,7 +61,7 @@ impl Transaction<'_> {
             }
             (After::Content { content, mode, .. }, Before::File(data)) => New::InPlace {
                 old_mode: seen.stamp.mode,
-                new_mode: mode.unwrap_or(seen.stamp.mode),
+                new_mode: mode.map_or(seen.stamp.mode, NewMode::bits),
                 old: Cow::Borrowed(&data.bytes),
                 new: Cow::Owned(content.to_vec()),
             },

@@ -11,14 +11,11 @@ use super::error::{CommitErrorKind, Failure};
 use super::litter;
 use super::transaction::Transaction;
 use crate::path::RelPath;
-use crate::plan::{After, Before, NewContent};
+use crate::plan::{After, Before, NewContent, NewMode};
 use crate::workspace::ops::{self, Answer, Errno, Kind};
 
 /// How many stretches one call may write, on every system.
 const MOST_STRETCHES: usize = 1024;
-
-/// The bits that a mode as git writes it has for its kind of file.
-const FILE_TYPE: u32 = 0o170_000;
 
 /// What a staged file holds.
 enum Filling<'s> {
@@ -31,14 +28,14 @@ enum Filling<'s> {
 struct Wanted<'s> {
     filling: Filling<'s>,
     like: Option<Model>,
-    mode: Option<u32>,
+    mode: Option<NewMode>,
 }
 
 impl Wanted<'_> {
     /// The permission bits to end with; `None` for the default of a new file.
     fn bits(&self) -> Option<u32> {
         let like = self.like.as_ref().map(|like| like.stamp.mode);
-        self.mode.or(like).map(|mode| mode & 0o7777)
+        self.mode.map(NewMode::bits).or(like).map(|mode| mode & 0o7777)
     }
 }
 
@@ -171,8 +168,8 @@ impl<'w> Transaction<'w> {
         if let Some((bits, now)) = bits {
             // Without its owner a file must not act with anyone's rights.
             let bits = if owner == Owner::Lost { bits & 0o777 } else { bits };
-            // A new file whose mode is as git writes it got its bits when it was made, less the umask's.
-            let made = wanted.like.is_none() && wanted.mode.is_some_and(|mode| mode & FILE_TYPE != 0);
+            // Such a file got its bits when it was made.
+            let made = wanted.like.is_none() && matches!(wanted.mode, Some(NewMode::LessUmask(_)));
             if !made && (owner != Owner::Same || now.mode & 0o7777 != bits) {
                 ops::set_mode(file, bits)?;
             }

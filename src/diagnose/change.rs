@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::path::RelPath;
-use crate::plan::{After, Before, Step};
+use crate::plan::{After, Before, NewMode, Step};
 use crate::workspace::Bytes;
 
 /// A file's content and permission bits.
@@ -85,7 +85,7 @@ impl ChangedFile {
         let after = match &step.after {
             After::Content { content, mode, .. } => FileImage {
                 bytes: Arc::new(Bytes::from(content.to_vec())),
-                mode: mode.or_else(|| before.as_ref().and_then(|before| before.mode)),
+                mode: mode.map(NewMode::bits).or_else(|| before.as_ref().and_then(|before| before.mode)),
             },
             // A link that moves has no image.
             _ => before.clone()?,
@@ -136,7 +136,7 @@ mod tests {
 
     fn content(text: &str, like: Option<&str>, mode: Option<u32>) -> After {
         let content = NewContent { base: Arc::default(), spliced: Spliced::from_fresh(text.into()) };
-        After::Content { content, like: like.map(path), mode }
+        After::Content { content, like: like.map(path), mode: mode.map(NewMode::Exactly) }
     }
 
     fn step(at: &str, before: Before, after: After) -> Step {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::path::RelPath;
-use crate::plan::{After, Before, NewContent, Plan, Step};
+use crate::plan::{After, Before, NewContent, NewMode, Plan, Step};
 use crate::text::Spliced;
 use crate::workspace::{Digest, FileData, Loaded, Source, SourceError, State};
 
@@ -122,7 +122,7 @@ impl Work {
             (_, Some(State::File(b))) => {
                 self.text(path, &[b]);
                 let content = NewContent { base: Arc::default(), spliced: Spliced::from_fresh(b.bytes.to_vec()) };
-                let mode = is_executable(b).then_some(0o777);
+                let mode = is_executable(b).then_some(NewMode::Exactly(0o777));
                 self.steps.push(step(Before::Absent, After::Content { content, like: None, mode }));
             }
             _ => {}
@@ -143,8 +143,8 @@ impl Work {
             Spliced::from_fresh(new.bytes.to_vec())
         };
         let mode = (is_executable(old) != is_executable(new)).then(|| match is_executable(new) {
-            true => old.stamp.mode & 0o777 | ((old.stamp.mode & 0o444) >> 2),
-            false => old.stamp.mode & 0o666,
+            true => NewMode::Exactly(old.stamp.mode & 0o777 | ((old.stamp.mode & 0o444) >> 2)),
+            false => NewMode::Exactly(old.stamp.mode & 0o666),
         });
         let content = NewContent { base: Arc::clone(&old.bytes), spliced };
         let after = After::Content { content, like: Some(path.clone()), mode };

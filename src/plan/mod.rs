@@ -128,6 +128,25 @@ pub enum Before {
     Link(Vec<u8>),
 }
 
+/// Permission bits that a file is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NewMode {
+    /// Exactly these.
+    Exactly(u32),
+    /// These less the umask's share, as for any new file: what a git diff means that makes one.
+    LessUmask(u32),
+}
+
+impl NewMode {
+    /// The bits, before the umask takes its share.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            NewMode::Exactly(bits) | NewMode::LessUmask(bits) => bits,
+        }
+    }
+}
+
 /// What shall stand at a path.
 #[derive(Clone, Debug)]
 pub enum After {
@@ -140,10 +159,9 @@ pub enum After {
         /// The path (before the patch) whose file gives mode, owner and attributes: this one for an edit, the source for
         /// an edit with a move, `None` for a new file.
         like: Option<RelPath>,
-        /// Permission bits to set instead of those of `like` (git's mode change, undo). They are set exactly, unless the bits
-        /// of a regular file (`0o100000`) are among them, as in the modes git writes: then the umask takes its share of
-        /// them, as for any new file. Without mode and `like`, the umask has its say alone.
-        mode: Option<u32>,
+        /// Permission bits to set instead of those of `like` (git's mode change, undo). Without both, the umask has its say
+        /// alone.
+        mode: Option<NewMode>,
     },
     /// A symbolic link.
     Link {

@@ -7,7 +7,7 @@ use rapidhash::fast::RandomState;
 
 use crate::path::RelPath;
 use crate::plan::error::FailureKind;
-use crate::plan::{After, Before, NewContent, Step};
+use crate::plan::{After, Before, NewContent, NewMode, Step};
 use crate::text::Spliced;
 use crate::workspace::{Bytes, FileData, Loaded, Source, SourceError, State};
 
@@ -16,9 +16,6 @@ const MAX_LINKS: usize = 40;
 
 /// Longer names are not possible on the file systems we know; whether they are, the system shall say.
 const MAX_NAME: usize = 255;
-
-/// The type bits of a regular file.
-const REGULAR: u32 = 0o100_000;
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 
@@ -486,8 +483,7 @@ impl File {
         if kept && matches!(before, Before::File(data) if content.equals(&data.bytes)) {
             return None;
         }
-        // A new file's mode is as git writes it: the umask takes its share.
-        let new_file = if like.is_none() { REGULAR } else { 0 };
-        Some(After::Content { content, like, mode: self.mode.map(|mode| mode & 0o7777 | new_file) })
+        let mode = if like.is_none() { NewMode::LessUmask } else { NewMode::Exactly };
+        Some(After::Content { content, like, mode: self.mode.map(|bits| mode(bits & 0o7777)) })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::path::RelPath;
-use crate::plan::{After, Before, NewContent, Plan, Step};
+use crate::plan::{After, Before, NewContent, NewMode, Plan, Step};
 use crate::text::{Piece, Spliced};
 use crate::workspace::{FileData, Stamp};
 
@@ -41,11 +41,9 @@ impl Plan {
             let like = matches!(step.before, Before::File(_)).then(|| step.path.clone());
             step.after = match (&step.after, there) {
                 (After::Content { content, mode, .. }, Before::File(data)) => {
-                    After::Content { content: content.clone(), like, mode: mode.or(Some(data.stamp.mode & 0o7777)) }
+                    After::Content { content: content.clone(), like, mode: mode.or(Some(mode_of(data))) }
                 }
-                (_, Before::File(data)) => {
-                    After::Content { content: whole(data), like, mode: Some(data.stamp.mode & 0o7777) }
-                }
+                (_, Before::File(data)) => After::Content { content: whole(data), like, mode: Some(mode_of(data)) },
                 (_, Before::Link(target)) => After::Link { target: target.clone() },
                 (after, Before::Absent) => after.clone(),
             };
@@ -91,7 +89,7 @@ impl<'s> Ground<'s> {
                     Some(Before::File(data)) => Some(data.stamp.mode),
                     _ => None,
                 };
-                let mode = mode.or(known).unwrap_or(0o644) & 0o7777;
+                let mode = mode.map(NewMode::bits).or(known).unwrap_or(0o644) & 0o7777;
                 let bytes = content.to_vec();
                 let stamp = Stamp { size: bytes.len() as u64, mode: FILE | mode, ..Stamp::default() };
                 Before::File(Arc::new(FileData { bytes: Arc::new(bytes.into()), stamp }))
@@ -111,7 +109,7 @@ impl<'s> Ground<'s> {
             }
             Before::File(data) => data,
         };
-        let old_mode = Some(data.stamp.mode & 0o7777);
+        let old_mode = Some(mode_of(data));
         if let After::Content { content, like: Some(like), mode } = &step.after
             && *like == step.path
         {
@@ -129,6 +127,10 @@ impl<'s> Ground<'s> {
 
 /// The type bits of a regular file.
 const FILE: u32 = 0o100_000;
+
+fn mode_of(data: &FileData) -> NewMode {
+    NewMode::Exactly(data.stamp.mode & 0o7777)
+}
 
 fn whole(data: &FileData) -> NewContent {
     NewContent { base: Arc::default(), spliced: Spliced::from_fresh(data.bytes.to_vec()) }

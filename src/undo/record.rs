@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::frame::{self, FrameError, Magic, Part, Reader, Writer};
 use crate::path::RelPath;
-use crate::plan::{After, Before, NewContent, Step};
+use crate::plan::{After, Before, NewContent, NewMode, Step};
 use crate::text::Spliced;
 use crate::workspace::Digest;
 
@@ -62,7 +62,7 @@ impl Then<'_> {
             Then::File { content, like, mode } => {
                 let spliced = Spliced::from_fresh(content.to_vec());
                 let content = NewContent { base: Arc::default(), spliced };
-                After::Content { content, like: like.clone(), mode: *mode }
+                After::Content { content, like: like.clone(), mode: mode.map(NewMode::Exactly) }
             }
         }
     }
@@ -105,7 +105,7 @@ fn write_then(out: &mut Writer, then: &After) {
             out.u8(1);
             out.content(content.spliced.len(), content.slices());
             out.option(like.as_ref(), Writer::path);
-            out.option(*mode, Writer::u32);
+            out.option(mode.map(NewMode::bits), Writer::u32);
         }
         After::Link { target } => {
             out.u8(2);

@@ -104,7 +104,7 @@ fn planned(files: &Files, plan: &Plan) -> Files {
             After::Moved { from } => drop(out.insert(path, files[from.as_str()].clone())),
             After::Content { content, like, mode } => {
                 let of_like = like.as_ref().and_then(|like| files.get(like.as_str())).is_some_and(|(_, exec)| *exec);
-                let exec = mode.map_or(of_like, |mode| mode & 0o100 != 0);
+                let exec = mode.map_or(of_like, |mode| mode.bits() & 0o100 != 0);
                 out.insert(path, (content.to_vec(), exec));
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::commit::temp;
 use crate::path::RelPath;
-use crate::plan::{After, Before, NewContent, Step};
+use crate::plan::{After, Before, NewContent, NewMode, Step};
 use crate::text::Spliced;
 use crate::workspace::{Loaded, Source as _, State, Workspace};
 
@@ -100,7 +100,7 @@ pub(crate) fn plan(workspace: &Workspace, wishes: &[(&str, Wish)]) -> Vec<Step> 
             Wish::Content { content, like, mode } => {
                 let spliced = Spliced::from_fresh(content.clone().into_bytes());
                 let content = NewContent { base: Arc::default(), spliced };
-                After::Content { content, like: like.map(path), mode: *mode }
+                After::Content { content, like: like.map(path), mode: mode.map(NewMode::Exactly) }
             }
         };
         Step { path: at, before, after }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::change::{LINK, fingerprint};
 use super::{FileChange, ToolEnv};
 use crate::{
-    After, Before, CommitOptions, DiffOptions, Digest, NewContent, Patch, Plan, PlanOptions, Policy, RelPath, Report,
-    Source as _, Spliced, State, Step, prepare,
+    After, Before, CommitOptions, DiffOptions, Digest, NewContent, NewMode, Patch, Plan, PlanOptions, Policy, RelPath,
+    Report, Source as _, Spliced, State, Step, prepare,
 };
 
 /// The net change of a file over a whole session.
@@ -135,7 +135,7 @@ fn step(env: &ToolEnv, file: &Net, content: &impl Fn(Digest) -> Option<Vec<u8>>)
             }
             let like = matches!(before, Before::File(_)).then(|| path.clone());
             let content = NewContent { base: Arc::default(), spliced: Spliced::from_fresh(bytes) };
-            After::Content { content, like, mode: file.mode }
+            After::Content { content, like, mode: file.mode.map(NewMode::Exactly) }
         }
     };
     Ok(Step { path, before, after })

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{DiffOptions, body, git_mode, head, push, quoted};
 use crate::path::RelPath;
-use crate::plan::{After, Before, NewContent, Step};
+use crate::plan::{After, Before, NewContent, NewMode, Step};
 
 /// The mode of a symbolic link in git.
 const LINK: &str = "120000";
@@ -88,7 +88,7 @@ impl<'p> Entries<'p> {
             return;
         };
         if let (Before::File(data), Some(mode)) = (self.before(from), mode) {
-            modes(out, git_mode(data.stamp.mode), git_mode(*mode));
+            modes(out, git_mode(data.stamp.mode), git_mode(mode.bits()));
         }
         push(out, &names);
         // A content made of another path's is spliced from what stood there, however often it was edited.
@@ -125,7 +125,7 @@ impl<'p> Entries<'p> {
                     Some(Before::File(data)) => data.stamp.mode,
                     _ => PLAIN,
                 };
-                Some(New { content: Cow::Borrowed(content), mode: git_mode(mode.unwrap_or_else(kept)) })
+                Some(New { content: Cow::Borrowed(content), mode: git_mode(mode.map_or_else(kept, NewMode::bits)) })
             }
             After::Moved { from } => match self.before(from) {
                 Before::Absent => None,
