@@ -1,6 +1,7 @@
 //! One pass over the operations: each is judged on the tree as those above it left it. Here are paths, batches and
 //! failures; what each operation does is in [`ops`].
 
+mod files;
 mod ops;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use crate::plan::protect::Protected;
 use crate::plan::{Before, FileChange, Plan};
 use crate::policy::{HardLinks, Policy, Symlinks};
 use crate::workspace::{Bytes, Digest, Source, SourceError};
-use ops::exists;
+use files::exists;
 
 /// How a patch is planned. Costs nothing by itself.
 #[derive(Clone, Debug, Default)]
