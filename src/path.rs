@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The longest path in bytes: what Linux takes, and more than others do. Work on a path may be quadratic in its parts.
 const MAX_LEN: usize = 4_095;
@@ -39,7 +40,7 @@ pub enum PathError {
 /// Whether it stays inside the root once links are followed is for the workspace to find out; the text alone cannot
 /// leave it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RelPath(Box<str>);
+pub struct RelPath(Arc<str>);
 
 impl RelPath {
     /// Checks `text` and drops `.` and empty parts.
@@ -102,13 +103,13 @@ impl RelPath {
     /// The last part.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
+        split_last(&self.0).map_or(&*self.0, |(_, name)| name)
     }
 
     /// The directory the path is in, or `None` when that is the root.
     #[must_use]
     pub fn parent(&self) -> Option<RelPath> {
-        self.0.rsplit_once('/').map(|(parent, _)| RelPath(parent.into()))
+        split_last(&self.0).map(|(parent, _)| RelPath(parent.into()))
     }
 
     /// The path of `name` in the directory `parent` (`None`: the root). `name` must be one part of a checked path.
@@ -129,6 +130,12 @@ impl RelPath {
     pub fn enters_git(&self) -> bool {
         self.parts().any(|part| part.eq_ignore_ascii_case(".git"))
     }
+}
+
+/// A path's directory and its last part; `None` where the path is one part. Asked some ten times for each file of a patch.
+pub(crate) fn split_last(path: &str) -> Option<(&str, &str)> {
+    let slash = memchr::memrchr(b'/', path.as_bytes())?;
+    Some((&path[..slash], &path[slash + 1..]))
 }
 
 /// A path is looked up by its text: both hash and compare alike.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::path::RelPath;
+use crate::path::{RelPath, split_last};
 use crate::workspace::Workspace;
 use crate::workspace::ops::{self, Answer, How};
 
@@ -45,7 +45,7 @@ impl AsFd for Dir<'_> {
 
 /// Directory (empty: the root) and name of a path.
 pub(super) fn split(path: &RelPath) -> (&str, &str) {
-    path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()))
+    split_last(path.as_str()).unwrap_or(("", path.as_str()))
 }
 
 impl<'w> Dirs<'w> {

@@ -19,6 +19,7 @@ use super::draft::{Action, Draft};
 use super::error::ParseError;
 use super::lines::{Line, Place};
 use super::{FileOp, Hunk, NoteKind, OpKind};
+use crate::text::Trimmed as _;
 
 mod error;
 
@@ -101,7 +102,7 @@ impl Blocks {
     }
 
     fn outside_line(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let text = line.text.trim_end();
+        let text = line.text.trimmed_end();
         if let Some(mark) = opens(text) {
             return self.open(draft, line, mark);
         }
@@ -111,7 +112,7 @@ impl Blocks {
         if text.starts_with(b"```") || text.starts_with(b"~~~") {
             draft.note(line.number, NoteKind::Fence);
             // Some write the name behind the fence: "```src/main.rs".
-            let info = text[3..].trim();
+            let info = text[3..].trimmed();
             if info.iter().any(|byte| matches!(byte, b'/' | b'.')) && self.name.is_none() {
                 self.name = name(info).map(|path| Candidate { line: line.number, path });
             }
@@ -146,7 +147,7 @@ impl Blocks {
     }
 
     fn search_line(&mut self, line: Line<'_>) -> Step {
-        let text = line.text.trim_end();
+        let text = line.text.trimmed_end();
         if self.is_divider(text) {
             self.state = State::Replace;
             return Ok(());
@@ -159,7 +160,7 @@ impl Blocks {
     }
 
     fn replace_line(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let text = line.text.trim_end();
+        let text = line.text.trimmed_end();
         if closes(text, if self.mark.0 == b'<' { b'>' } else { b'+' }) {
             self.state = State::Outside;
             self.close(draft);
@@ -214,13 +215,13 @@ fn without_last(text: &[u8]) -> &[u8] {
 pub(super) fn opens(text: &[u8]) -> Option<(u8, usize)> {
     let mark = *text.first().filter(|byte| matches!(byte, b'<' | b'-'))?;
     let signs = text.iter().take_while(|byte| **byte == mark).count();
-    let word = text[signs..].trim();
+    let word = text[signs..].trimmed();
     (signs >= SIGNS && word.strip_suffix(b">").unwrap_or(word) == b"SEARCH").then_some((mark, signs))
 }
 
 fn closes(text: &[u8], mark: u8) -> bool {
     let signs = text.iter().take_while(|byte| **byte == mark).count();
-    let word = text[signs..].trim();
+    let word = text[signs..].trimmed();
     signs >= SIGNS && (word == b"REPLACE" || word == b"REPLACE>")
 }
 

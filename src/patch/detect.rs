@@ -9,6 +9,7 @@ use super::lines::{Line, Lines, Place};
 use super::marker::{BEGIN, ENVIRONMENT_ID, header, with_stars};
 use super::options::{Format, ParseOptions};
 use super::parser::Machine;
+use crate::text::Trimmed as _;
 
 /// Bytes that are looked at before the text is taken for the `*** Begin Patch` language, whose errors say most.
 const LOOKED_AT: usize = 256 * 1024;
@@ -48,12 +49,12 @@ struct Seen {
 impl Seen {
     fn look(&mut self, line: Line<'_>) -> Option<Format> {
         let text = line.text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line.text);
-        let trimmed = text.trim();
+        let trimmed = text.trimmed();
         let old_name = std::mem::replace(&mut self.old_name, text.starts_with(b"--- "));
         if with_stars(trimmed, BEGIN).is_some() || header(trimmed).is_some() || trimmed.starts_with(ENVIRONMENT_ID) {
             return Some(Format::Envelope);
         }
-        if blocks::opens(text.trim_end()).is_some() {
+        if blocks::opens(text.trimmed_end()).is_some() {
             return Some(Format::Blocks);
         }
         let numbers = text.starts_with(b"@@ -") && text[4..].find(b" @@").is_some();
@@ -70,7 +71,7 @@ impl Seen {
 /// Whether a line can be the first of a JSON object or list.
 pub(super) fn begins_json(trimmed: &[u8]) -> bool {
     let Some((first, rest)) = trimmed.split_first() else { return false };
-    let next = rest.trim_start().first();
+    let next = rest.trimmed_start().first();
     match first {
         b'{' => matches!(next, None | Some(b'"' | b'}')),
         b'[' => matches!(next, None | Some(b'"' | b'{' | b'[' | b']')),

@@ -30,6 +30,7 @@ mod error;
 mod headerless;
 mod update;
 
+use crate::text::Trimmed as _;
 pub(super) use error::Kind;
 pub(super) use headerless::Headerless;
 use update::finish_hunk;
@@ -148,13 +149,13 @@ impl Envelope {
 
     fn start_line(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
         let text = match line.text.strip_prefix(BYTE_ORDER_MARK) {
-            Some(rest) if line.number == 1 || with_stars(rest.trim(), BEGIN).is_some() => {
+            Some(rest) if line.number == 1 || with_stars(rest.trimmed(), BEGIN).is_some() => {
                 draft.note(line.number, NoteKind::ByteOrderMark);
                 rest
             }
             _ => line.text,
         };
-        let trimmed = text.trim();
+        let trimmed = text.trimmed();
         if trimmed.is_empty() {
             return Ok(());
         }
@@ -177,7 +178,7 @@ impl Envelope {
     }
 
     fn begun_line(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim();
+        let trimmed = line.text.trimmed();
         if trimmed.starts_with(ENVIRONMENT_ID) {
             return environment(draft, line, trimmed);
         }
@@ -195,7 +196,7 @@ impl Envelope {
             self.state = State::Ended { depth };
             return Ok(());
         }
-        let word = self.wrappers.heredoc(depth).filter(|_| !line.text.trim().starts_with(b"***"));
+        let word = self.wrappers.heredoc(depth).filter(|_| !line.text.trimmed().starts_with(b"***"));
         let kind = word.map_or(Kind::AfterEnd, |word| Kind::HeredocWrong { word: quote(word) });
         Err(ParseError::at(kind, line))
     }
@@ -211,7 +212,7 @@ impl Envelope {
             return Ok(true);
         }
         let Some((action, rest)) = header(trimmed) else { return Ok(false) };
-        let path = rest.trim();
+        let path = rest.trimmed();
         if path.is_empty() {
             return Err(ParseError::at(Kind::NoPath, line));
         }
@@ -302,7 +303,7 @@ impl Envelope {
     }
 
     fn add_other(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim();
+        let trimmed = line.text.trimmed();
         if trimmed.is_empty() {
             draft.note(line.number, NoteKind::BareEmptyLine);
             self.blanks += 1;
@@ -315,7 +316,7 @@ impl Envelope {
     }
 
     fn delete_line(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim();
+        let trimmed = line.text.trimmed();
         if trimmed.is_empty() {
             draft.note(line.number, NoteKind::BareEmptyLine);
             return Ok(());
@@ -378,7 +379,7 @@ fn environment(draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Step {
     if draft.environment_id.is_some() {
         return Err(ParseError::at(Kind::TwoEnvironments, line));
     }
-    match str::from_utf8(rest.trim()) {
+    match str::from_utf8(rest.trimmed()) {
         Ok(name) if !name.is_empty() => draft.environment_id = Some(name.to_owned()),
         _ => return Err(ParseError::at(Kind::NoEnvironment, line)),
     }
@@ -389,7 +390,7 @@ fn environment(draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Step {
 
 /// Notes white space round a marker, and stars behind it.
 fn note_marker(draft: &mut Draft, line: Line<'_>, text: &[u8], marker: &[u8]) {
-    let trimmed = text.trim();
+    let trimmed = text.trimmed();
     if trimmed.len() < text.len() {
         draft.note(line.number, NoteKind::IndentedMarker);
     }
@@ -400,8 +401,8 @@ fn note_marker(draft: &mut Draft, line: Line<'_>, text: &[u8], marker: &[u8]) {
 
 /// Notes white space round a header, and a missing or a further space behind its colon. `rest` is what follows that.
 fn note_header(draft: &mut Draft, line: Line<'_>, rest: &[u8]) {
-    let value = rest.trim().len();
-    if line.text.trim().len() < line.text.len() || rest.trim_start().len() > value + 1 || rest.len() > value + 1 {
+    let value = rest.trimmed().len();
+    if line.text.trimmed().len() < line.text.len() || rest.trimmed_start().len() > value + 1 || rest.len() > value + 1 {
         draft.note(line.number, NoteKind::IndentedMarker);
     }
     if rest.len() == value {

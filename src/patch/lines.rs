@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use bstr::ByteSlice as _;
+use crate::text::Trimmed as _;
 
 /// Bytes that are kept unseen until somebody asks or this many have come together, so that a tiny piece costs no more
 /// than its copy.
@@ -42,7 +42,7 @@ impl<'a> Line<'a> {
         match self.text.iter().find(|byte| **byte != b' ') {
             None => true,
             Some(b'!'..=b'~') => false,
-            Some(_) => self.text.trim().is_empty(),
+            Some(_) => self.text.trimmed().is_empty(),
         }
     }
 }

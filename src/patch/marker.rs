@@ -1,8 +1,7 @@
 //! The lines that steer: how each marker is spelled and taken apart. No state.
 
-use bstr::ByteSlice as _;
-
 use super::draft::Action;
+use crate::text::Trimmed as _;
 
 pub(super) const BEGIN: &[u8] = b"*** Begin Patch";
 pub(super) const END: &[u8] = b"*** End Patch";
@@ -34,7 +33,7 @@ pub(super) fn may_end_in_end(text: &[u8]) -> bool {
 
 /// Whether a line ends in an End marker.
 pub(super) fn ends_in_end(text: &[u8]) -> bool {
-    let text = text.trim_end();
+    let text = text.trimmed_end();
     text.strip_suffix(STARS).unwrap_or(text).ends_with(END)
 }
 
@@ -56,9 +55,9 @@ pub(super) struct Unified<'a> {
 
 /// Reads what follows the first `@@` as `-a,b +c,d @@ hint`. A number too large to hold counts as the largest.
 pub(super) fn unified(text: &[u8]) -> Option<Unified<'_>> {
-    let (old_line, _, rest) = range(text.trim().strip_prefix(b"-")?)?;
+    let (old_line, _, rest) = range(text.trimmed().strip_prefix(b"-")?)?;
     let (_, _, rest) = range(rest.strip_prefix(b" +")?)?;
-    let hint = rest.strip_prefix(b" @@")?.trim();
+    let hint = rest.strip_prefix(b" @@")?.trimmed();
     Some(Unified { old_line, hint: (!hint.is_empty()).then_some(hint) })
 }
 

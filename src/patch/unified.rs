@@ -14,8 +14,6 @@
 //!
 //! A CR before the LF is part of a row, unless the hunk's header ends in CRLF too.
 
-use bstr::ByteSlice as _;
-
 use super::draft::Draft;
 use super::error::{ParseError, quote};
 use super::lines::{Line, Place};
@@ -27,6 +25,7 @@ mod hunk;
 mod names;
 mod range;
 
+use crate::text::Trimmed as _;
 pub(super) use error::Kind;
 use header::Header;
 use names::Name;
@@ -148,7 +147,7 @@ impl Unified {
             self.state = State::Header;
             return Ok(());
         }
-        if text.starts_with(b"--- ") && !text[4..].trim().is_empty() {
+        if text.starts_with(b"--- ") && !text[4..].trimmed().is_empty() {
             self.old_name = Some(Place::whole(line));
             return Ok(());
         }

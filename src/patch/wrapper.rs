@@ -3,9 +3,8 @@
 //! A fence may stay open to the end of the text; a heredoc must be closed by its word, since its absence is the mark
 //! of a text that was cut off.
 
-use bstr::ByteSlice as _;
-
 use super::NoteKind;
+use crate::text::Trimmed as _;
 
 /// How many wrappers may stand one inside the other.
 const DEEPEST: usize = 3;
@@ -25,7 +24,7 @@ impl Wrapper {
     }
 
     fn closed_by(&self, line: &[u8]) -> bool {
-        let line = line.trim();
+        let line = line.trimmed();
         match self {
             Wrapper::Fence { mark, len } => line.len() >= *len && line.iter().all(|byte| byte == mark),
             Wrapper::Heredoc(word) => line == word,
@@ -37,21 +36,21 @@ impl Wrapper {
 fn fence(line: &[u8]) -> Option<Wrapper> {
     let mark = *line.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let len = line.iter().take_while(|byte| **byte == mark).count();
-    let info = line[len..].trim();
+    let info = line[len..].trimmed();
     (len >= 3 && !info.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'`'))
         .then_some(Wrapper::Fence { mark, len })
 }
 
 /// The word of a line that opens a heredoc: `<<WORD`, alone or after a command, the word quoted or not.
 fn heredoc(line: &[u8]) -> Option<&[u8]> {
-    let mut rest = line.trim_end();
+    let mut rest = line.trimmed_end();
     for command in [&b"apply_patch"[..], b"applypatch", b"cat"] {
         if let Some(after) = rest.strip_prefix(command) {
-            rest = after.trim_start();
+            rest = after.trimmed_start();
             break;
         }
     }
-    let rest = rest.strip_prefix(b"<<")?.trim_start();
+    let rest = rest.strip_prefix(b"<<")?.trimmed_start();
     let word = match rest.first()? {
         quote @ (b'\'' | b'"') => rest[1..].strip_suffix(&[*quote])?,
         _ => rest,

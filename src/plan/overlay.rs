@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rapidhash::fast::RandomState;
 
-use crate::path::RelPath;
+use crate::path::{RelPath, split_last};
 use crate::plan::error::FailureKind;
 use crate::plan::{After, Before, NewContent, NewMode, Step};
 use crate::text::Spliced;
@@ -224,7 +224,7 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
     /// Whether the patch has changed what the directories of `path` are.
     fn blocked(&self, path: &RelPath) -> Result<Way, FailureKind> {
         let text = path.as_str();
-        let Some((parent, _)) = text.rsplit_once('/') else { return Ok(Way::Clear) };
+        let Some((parent, _)) = split_last(text) else { return Ok(Way::Clear) };
         match self.made_dirs.get(parent) {
             Some(Ground::Disk) => return Ok(Way::Clear),
             Some(Ground::Bare) => return Ok(Way::Gone),
@@ -304,7 +304,7 @@ impl<'s, S: Source + ?Sized> Overlay<'s, S> {
     /// As [`Source::load`], but in a directory in which several paths were not there it is asked once whether the directory is: a
     /// patch that makes a thousand files in a new one need not ask for each.
     fn load(&mut self, path: &RelPath) -> Result<Loaded, SourceError> {
-        let Some((dir, name)) = path.as_str().rsplit_once('/') else { return self.source.load(path) };
+        let Some((dir, name)) = split_last(path.as_str()) else { return self.source.load(path) };
         let known = self.missing.get(dir);
         if let Some(Missing::Yes(dir)) = known
             && name.len() <= MAX_NAME

@@ -3,6 +3,7 @@
 mod bom;
 mod ending;
 mod index;
+mod space;
 mod splice;
 mod visible;
 
@@ -10,5 +11,6 @@ pub(crate) use bom::UTF8_BOM;
 pub use bom::WideEncoding;
 pub(crate) use ending::LineEnding;
 pub(crate) use index::LineIndex;
+pub(crate) use space::Trimmed;
 pub use splice::{Piece, Spliced};
 pub(crate) use visible::visible;

@@ -9,6 +9,7 @@ use crate::patch::error::ParseError;
 use crate::patch::lines::Line;
 use crate::patch::marker::{AT, END, END_OF_FILE, MOVE_TO, NO_NEWLINE, may_end_in_end, unified, with_stars};
 use crate::patch::{NoteKind, OpKind, Sign};
+use crate::text::Trimmed as _;
 
 impl Envelope {
     #[inline]
@@ -82,7 +83,7 @@ impl Envelope {
     }
 
     fn update_marker(&mut self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim_end();
+        let trimmed = line.text.trimmed_end();
         if self.section(draft, line, trimmed)? {
             return Ok(());
         }
@@ -114,7 +115,7 @@ impl Envelope {
         if let Some(unified) = unified(text) {
             draft.hunk.old_line = Some(unified.old_line);
             draft.hunk.hint = unified.hint.map(<[u8]>::to_vec);
-        } else if !text.trim().is_empty() {
+        } else if !text.trimmed().is_empty() {
             draft.hunk.anchors.push(text.to_vec());
         }
         Ok(())
@@ -124,7 +125,7 @@ impl Envelope {
     fn move_line(&mut self, draft: &mut Draft, line: Line<'_>, trimmed: &[u8]) -> Step {
         let wrong = Kind::NoSign { path: open_path(draft) };
         let Some(rest) = trimmed.strip_prefix(MOVE_TO) else { return Err(self.stray(line, trimmed, wrong)) };
-        let path = rest.trim();
+        let path = rest.trimmed();
         if path.is_empty() {
             return Err(ParseError::at(Kind::NoPath, line));
         }
@@ -159,7 +160,7 @@ impl Envelope {
 
     /// A line below End of File: blank, or wrong.
     fn after_hunk(&self, draft: &mut Draft, line: Line<'_>) -> Step {
-        let trimmed = line.text.trim();
+        let trimmed = line.text.trimmed();
         if trimmed.is_empty() {
             draft.note(line.number, NoteKind::BareEmptyLine);
             return Ok(());
@@ -197,5 +198,5 @@ fn push_row(draft: &mut Draft, line: Line<'_>, sign: Sign) {
 
 /// Whether a line that is no marker by itself is an End with white space in front.
 fn is_indented_end(text: &[u8]) -> bool {
-    !text.starts_with(END) && with_stars(text.trim(), END).is_some()
+    !text.starts_with(END) && with_stars(text.trimmed(), END).is_some()
 }

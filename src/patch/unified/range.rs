@@ -1,8 +1,7 @@
 //! The `@@` line of a hunk.
 
-use bstr::ByteSlice as _;
-
 use crate::patch::marker::{AT, range};
+use crate::text::Trimmed as _;
 
 /// What an `@@` line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +18,20 @@ pub(super) fn at_line(text: &[u8]) -> Option<At<'_>> {
     if rest.starts_with(b"@") {
         return None;
     }
-    if let Some(numbers) = numbers(rest.trim()) {
+    if let Some(numbers) = numbers(rest.trimmed()) {
         return Some(numbers);
     }
-    let anchor = rest.trim();
-    let anchor = anchor.strip_suffix(AT).unwrap_or(anchor).trim();
+    let anchor = rest.trimmed();
+    let anchor = anchor.strip_suffix(AT).unwrap_or(anchor).trimmed();
     Some(At::Text(Some(anchor).filter(|text| !text.is_empty() && *text != b"..." && *text != "…".as_bytes())))
 }
 
 fn numbers(text: &[u8]) -> Option<At<'_>> {
     let (old_line, old_count, rest) = range(text.strip_prefix(b"-")?)?;
-    let rest = rest.trim_start();
+    let rest = rest.trimmed_start();
     let (_, new_count, rest) = range(rest.strip_prefix(b"+")?)?;
-    let rest = rest.trim_start();
-    let hint = if rest.is_empty() { rest } else { rest.strip_prefix(AT)?.trim() };
+    let rest = rest.trimmed_start();
+    let hint = if rest.is_empty() { rest } else { rest.strip_prefix(AT)?.trimmed() };
     Some(At::Numbers { old_line, old_count, new_count, hint: (!hint.is_empty()).then_some(hint) })
 }
 
