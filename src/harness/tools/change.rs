@@ -138,11 +138,9 @@ fn plan(call: &Call, patch: &Patch, policy: Policy) -> Result<Plan, PlanError> {
 /// What the session believes the files to hold.
 pub(super) fn expectations(seen: &Seen) -> Expectations {
     let known = seen.iter().filter_map(|(path, digest)| Some((path, (*digest)?)));
-    known.fold(Expectations::new(), |all, (path, digest)| {
-        let before = all.clone();
-        // A path that is none was never read.
-        all.digest(path, digest).unwrap_or(before)
-    })
+    // A path that is none was never read.
+    let known = known.filter(|(path, _)| RelPath::new(path.as_bytes()).is_ok());
+    known.fold(Expectations::new(), |all, (path, digest)| all.digest(path, digest).expect("the path was checked"))
 }
 
 type Changes = (Vec<FileChange>, Vec<(Digest, Vec<u8>)>);

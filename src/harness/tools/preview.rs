@@ -2,18 +2,15 @@
 //!
 //! Only what is certain is told: a text that is no patch whatever follows, a hunk that fits nowhere, an operation that the
 //! plan refuses. What comes later cannot mend it, since operations and hunks are judged in order.
+//!
+//! [`LiveApply`] borrows what it works on, so it lives on a thread of its own for as long as the call is written. Each
+//! piece is handed over and its verdict waited for: the answer does not depend on which thread is quicker.
 
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::arguments::Field;
 use super::{Call, change};
-use crate::{
-    ApplyError, Event, FileData, FileOp, Hunk, HunkPlacer, OpKind, ParseOptions, Parser, Patch, Plan, PlanOptions,
-    RelPath, Source as _, State,
-};
-
-/// After so many checks the rest is left to the tool itself: each looks at all that came before.
-const CHECKS: usize = 200;
+use crate::{ApplyError, ApplyOptions, LiveApply, LiveEvent, LiveFiles, PlanError, PlanOptions};
 
 /// Reads along while a call is written.
 pub trait Preview: Send {
@@ -22,110 +19,75 @@ pub trait Preview: Send {
 }
 
 /// Reads along with a call of `apply_patch`.
+///
+/// # Complexity
+/// Linear in the patch and the files it names, however it is cut into pieces.
 pub(super) struct PatchPreview {
-    call: Call,
     field: Field,
-    parser: Parser,
-    ops: Vec<FileOp>,
-    /// The file of the operation that is being written, unless an earlier operation names it too.
-    base: Option<Arc<FileData>>,
-    line: u64,
-    path: Vec<u8>,
-    hunks: Vec<Hunk>,
-    checks: usize,
-    over: bool,
+    /// Gone once there is nothing more to say. The thread ends with it.
+    reader: Option<Reader>,
+}
+
+/// The two ends that lead to the thread.
+struct Reader {
+    pieces: SyncSender<String>,
+    verdicts: Receiver<Option<String>>,
 }
 
 impl PatchPreview {
     pub(super) fn new(call: Call) -> Self {
-        let parser = Parser::new(&ParseOptions::default());
-        PatchPreview {
-            call,
-            field: Field::new("patch"),
-            parser,
-            ops: Vec::new(),
-            base: None,
-            line: 0,
-            path: Vec::new(),
-            hunks: Vec::new(),
-            checks: 0,
-            over: false,
-        }
-    }
-
-    /// Looks at what has become complete.
-    fn look(&mut self) -> Option<String> {
-        loop {
-            let found = match self.parser.next_event() {
-                Ok(None) => return None,
-                Err(error) => return Some(ApplyError::Parse(error).explain()),
-                Ok(Some(Event::Opened { path, line, .. })) => {
-                    (self.path, self.line) = (path.to_vec(), line);
-                    self.opened();
-                    None
-                }
-                Ok(Some(Event::Hunk { hunk, .. })) => {
-                    let hunk = hunk.clone();
-                    self.hunk(hunk)
-                }
-                Ok(Some(Event::Complete { file, .. })) => {
-                    self.ops.push(file.clone());
-                    self.refusal(self.ops.clone())
-                }
-            };
-            self.checks += 1;
-            if found.is_some() || self.checks > CHECKS {
-                return found;
-            }
-        }
-    }
-
-    fn opened(&mut self) {
-        self.hunks.clear();
-        let (path, workspace) = (self.path.as_slice(), self.call.env.workspace());
-        let inside = workspace.strip_root(path).unwrap_or(path);
-        let loaded = RelPath::new(inside).ok().and_then(|path| workspace.load(&path).ok());
-        self.base = match loaded.map(|loaded| loaded.state) {
-            Some(State::File(file)) if self.ops.iter().all(|op| op.path != path) => Some(file),
-            _ => None,
-        };
-    }
-
-    fn hunk(&mut self, hunk: Hunk) -> Option<String> {
-        self.hunks.push(hunk);
-        let policy = change::policy();
-        let mut placer = HunkPlacer::new(&self.base.as_ref()?.bytes, &policy).ok()?;
-        let (last, earlier) = self.hunks.split_last()?;
-        for hunk in earlier {
-            // It fitted, or this would be over.
-            let _placed = placer.place(hunk);
-        }
-        placer.place(last).err()?;
-        // The plan says it in the words that the tool itself would use.
-        let kind = OpKind::Update { move_to: None, hunks: self.hunks.clone() };
-        let op = FileOp::new(self.line, self.path.clone(), kind);
-        self.refusal(self.ops.iter().cloned().chain([op]).collect())
-    }
-
-    /// Why the plan refuses these operations, if it does.
-    fn refusal(&self, ops: Vec<FileOp>) -> Option<String> {
-        let patch = Patch { ops, ..Patch::default() };
-        let options =
-            PlanOptions::default().policy(change::policy()).expectations(change::expectations(&self.call.seen));
-        Plan::new(patch, self.call.env.workspace(), &options).err().map(|error| ApplyError::Plan(error).explain())
+        let (pieces, to_read) = sync_channel(1);
+        let (say, verdicts) = sync_channel(1);
+        let work = move || read_along(&call, &to_read, &say);
+        // Without a thread nobody reads along; the call itself is not touched by that.
+        let thread = std::thread::Builder::new().name("patch preview".into()).spawn(work);
+        PatchPreview { field: Field::new("patch"), reader: thread.is_ok().then_some(Reader { pieces, verdicts }) }
     }
 }
 
 impl Preview for PatchPreview {
     fn feed(&mut self, piece: &str) -> Option<String> {
-        if self.over {
-            return None;
-        }
+        let reader = self.reader.as_ref()?;
         let mut text = String::new();
         self.field.feed(piece, &mut text);
-        self.parser.feed(text.as_bytes());
-        let found = self.look();
-        self.over = found.is_some() || self.checks > CHECKS;
+        if text.is_empty() {
+            return None;
+        }
+        let verdict = reader.pieces.send(text).ok().and_then(|()| reader.verdicts.recv().ok());
+        let found = verdict.as_ref().cloned().flatten();
+        if found.is_some() || verdict.is_none() {
+            self.reader = None;
+        }
         found
+    }
+}
+
+/// The thread: a verdict for each piece, until one is a failure or nobody asks any more.
+fn read_along(call: &Call, pieces: &Receiver<String>, say: &SyncSender<Option<String>>) {
+    let files = LiveFiles::new();
+    let plan = PlanOptions::default().policy(change::policy()).expectations(change::expectations(&call.seen));
+    let options = ApplyOptions::default().plan(plan);
+    let mut live = LiveApply::new(call.env.workspace(), &files, &options);
+    for piece in pieces {
+        live.feed(piece.as_bytes());
+        let verdict = misfit(&mut live);
+        let over = verdict.is_some();
+        if say.send(verdict).is_err() || over {
+            return;
+        }
+    }
+}
+
+/// Looks at what has become complete, and says what does not fit in the words that the tool itself would use.
+fn misfit(live: &mut LiveApply<'_>) -> Option<String> {
+    loop {
+        match live.next_event() {
+            Ok(None) => return None,
+            Ok(Some(LiveEvent::Misfit { failure, .. })) => {
+                return Some(ApplyError::Plan(PlanError { failures: vec![*failure] }).explain());
+            }
+            Ok(Some(_)) => {}
+            Err(error) => return Some(ApplyError::Parse(error).explain()),
+        }
     }
 }
