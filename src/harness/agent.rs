@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::approval::{ApprovalError, Approvals};
 use super::manifest::Config;
 use super::model::Model;
+use super::sandbox::Seeds;
 use super::skills::Skills;
 use super::tools::Registry;
 
@@ -21,10 +22,10 @@ pub struct Agent {
     pub(super) model: Arc<dyn Model>,
     pub(super) tools: Registry,
     pub(super) skills: Skills,
+    pub(super) seeds: Seeds,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) config: Config,
     pub(super) approvals: Approvals,
-    pub(super) cut_short: bool,
 }
 
 impl Agent {
@@ -41,10 +42,10 @@ impl Agent {
             model,
             tools: Registry::new(),
             skills: Skills::default(),
+            seeds: Seeds::default(),
             variables: BTreeMap::new(),
             approvals: Approvals::new(&config.approvals)?,
             config,
-            cut_short: false,
         })
     }
 
@@ -76,18 +77,17 @@ impl Agent {
         self
     }
 
-    /// Sets whether the model is cut off while it writes a call that certainly cannot work. Default: `false`, that is
-    /// only told to who watches.
-    #[must_use]
-    pub fn cut_short(mut self, yes: bool) -> Self {
-        self.cut_short = yes;
-        self
-    }
-
     /// Sets the skills. Default: none.
     #[must_use]
     pub fn skills(mut self, skills: Skills) -> Self {
         self.skills = skills;
+        self
+    }
+
+    /// Sets the files that a new session's workspace gets if it lacks them. Default: none.
+    #[must_use]
+    pub fn seeds(mut self, seeds: Seeds) -> Self {
+        self.seeds = seeds;
         self
     }
 

@@ -14,6 +14,7 @@ pub mod model;
 pub mod prompt;
 pub mod repeats;
 mod run;
+pub mod sandbox;
 pub mod session;
 pub mod skills;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, TurnOptions};
 use super::model::{Message, ToolSpec};
+use super::sandbox::SeedError;
 use super::session::{
     Batch, Committed, Event, InboxItem, Journal, JournalError, Lease, NewSession, SessionState, Spent, State, TTL,
     TurnRow, TurnState, WaitRow, Write, new_id, now, this_process, to_json,
@@ -66,6 +67,9 @@ pub enum RunError {
         /// Why.
         error: SourceError,
     },
+    /// The files that the workspace is to start with cannot be put there.
+    #[error("{0}; the session was not begun")]
+    Seeds(#[from] SeedError),
     /// A turn is open already.
     #[error("the session's last turn is still open; go on with it or stop it first")]
     TurnOpen,
@@ -102,10 +106,10 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Makes a session in the directory `root`.
+    /// Makes a session in the directory `root`, and there the files the agent's workspace starts with.
     ///
     /// # Errors
-    /// [`RunError::Workspace`]; [`RunError::Journal`].
+    /// [`RunError::Workspace`]; [`RunError::Seeds`]; [`RunError::Journal`].
     pub fn start(agent: Arc<Agent>, mut journal: Box<dyn Journal>, root: &Path) -> Result<Self, RunError> {
         let id = new_id();
         let env = environment(&agent, root, &id)?;
@@ -120,8 +124,15 @@ impl Session {
             tools,
             title: String::new(),
         };
+        let planted = agent.seeds.plant(env.workspace())?;
         let lease = journal.create(&new, &this_process(), TTL)?;
-        Self::with(agent, journal, lease, env, 0)
+        let mut session = Self::with(agent, journal, lease, env, 0)?;
+        if !planted.made.is_empty() {
+            let mut batch = session.batch();
+            batch.event(Event::Seeded { made: planted.made, kept: planted.kept });
+            session.commit(batch)?;
+        }
+        Ok(session)
     }
 
     /// Takes up a session that another process ran. `id` may be the beginning or the end of its id.

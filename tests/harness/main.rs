@@ -10,11 +10,17 @@ mod authoring;
 mod damage;
 /// Manifests as bytes and as files: canonical, checked, refused, never damaged.
 mod manifests;
+/// Running `restitch agent` in a project with a scripted model.
+#[cfg(feature = "cli")]
+mod play;
 /// `restitch agent` as a program, and the example.
 #[cfg(feature = "cli")]
 mod program;
 /// Sessions as a user runs them: exit codes, answers, kills, the demo.
 #[cfg(feature = "cli")]
 mod sessions;
+/// Words to a session that another process runs, and what a workspace starts with.
+#[cfg(feature = "cli")]
+mod steering;
 /// Trees in one text file each.
 mod trees;

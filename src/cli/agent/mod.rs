@@ -8,6 +8,7 @@ mod render;
 mod session;
 mod sessions;
 mod setup;
+mod steer;
 mod watch;
 
 use std::path::PathBuf;
@@ -48,6 +49,10 @@ pub(super) enum Command {
     Resume(session::Resume),
     /// Answer what a session waits for, and go on with it
     Answer(session::AnswerArgs),
+    /// Tell a session something while its turn is open; it reads it at its next step
+    Say(steer::Say),
+    /// Stop the open turn of a session, whoever runs it
+    Stop(steer::StopArgs),
     /// Print what a session changed, as a patch
     Diff(sessions::Changes),
     /// Put back what a session changed
@@ -68,6 +73,8 @@ pub(super) fn run(command: &Command) -> u8 {
         Command::Show(args) => sessions::show(args),
         Command::Resume(args) => session::resume(args),
         Command::Answer(args) => session::answer(args),
+        Command::Say(args) => steer::say(args),
+        Command::Stop(args) => steer::stop(args),
         Command::Diff(args) => sessions::diff(args),
         Command::Undo(args) => sessions::undo(args),
     };

@@ -24,6 +24,7 @@ pub(super) fn progress(event: &StoredEvent, streamed: bool) -> Option<String> {
         "loop_noticed" => format!("  ! {} fails again and again", text("name")),
         "compacted" => format!("  … the history was {} to make room", text("how")),
         "steered" => format!("  « {}", one_line(text("text"))),
+        "seeded" => format!("  + {}", seeded(event)),
         "note" => format!("  {}", text("text")),
         _ => return None,
     })
@@ -37,6 +38,18 @@ fn changed(event: &StoredEvent) -> Option<String> {
     let files = event.body.get("changed")?.as_array()?;
     let files: Vec<&str> = files.iter().filter_map(Value::as_str).collect();
     (!files.is_empty()).then(|| files.join(", "))
+}
+
+/// The files that a workspace started with, and those that were there already.
+fn seeded(event: &StoredEvent) -> String {
+    let names = |field: &str| {
+        let names = event.body.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    match names("kept") {
+        kept if kept.is_empty() => one_line(&format!("made {}", names("made"))),
+        kept => one_line(&format!("made {}; left as they were: {kept}", names("made"))),
+    }
 }
 
 /// The beginning of a text on one line.

@@ -1,6 +1,6 @@
 //! `run`, `resume` and `answer`: a session in this process until it comes to rest.
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
 use super::setup::Place;
@@ -224,15 +224,24 @@ fn report(session: &Session, ended: Ended, shown: Shown) -> Result<u8, Stop> {
 
 /// Why a session did not run, with its exit code.
 pub(super) fn stopped(error: RunError) -> Stop {
-    match error {
-        RunError::Workspace { .. } => Stop { code: super::CONFIGURATION, text: error.to_string() },
+    match &error {
+        RunError::Workspace { .. } | RunError::Seeds(_) => Stop { code: super::CONFIGURATION, text: error.to_string() },
+        RunError::Journal(JournalError::Busy { session, .. }) => Stop {
+            code: FAILED,
+            text: format!(
+                "{error}\n`restitch agent say {session} \"…\"` tells it something, `restitch agent stop {session}` ends its turn, \
+                 `restitch agent show {session} --follow` watches it"
+            ),
+        },
         error => Stop { code: FAILED, text: error.to_string() },
     }
 }
 
-fn message(given: Option<&str>) -> Result<String, Stop> {
+pub(super) fn message(given: Option<&str>) -> Result<String, Stop> {
     let text = match given {
         Some(text) if text != "-" => text.to_owned(),
+        // Nobody is told that the program waits for them to type.
+        None if std::io::stdin().is_terminal() => String::new(),
         _ => {
             let mut text = String::new();
             let read = std::io::stdin().lock().take(MOST).read_to_string(&mut text);
@@ -241,7 +250,9 @@ fn message(given: Option<&str>) -> Result<String, Stop> {
         }
     };
     if text.trim().is_empty() {
-        return Err(Stop::configuration("say what the agent is to do"));
+        return Err(Stop::configuration(
+            "the message is empty: write it in quotes behind the command, or give it on standard input",
+        ));
     }
     Ok(text)
 }

@@ -11,6 +11,7 @@ use crate::harness::Agent;
 use crate::harness::manifest::{self, Located, Manifest, Node, ROOT, Severity};
 use crate::harness::model::{Model, ModelSetup};
 use crate::harness::prompt::{Prompt, PromptOptions};
+use crate::harness::sandbox::Seeds;
 use crate::harness::session::{Durability, SqliteJournal};
 use crate::harness::skills::Skills;
 use crate::harness::tools::Registry;
@@ -79,6 +80,7 @@ fn agent(located: &Located, manifest: &Manifest) -> Result<Agent, Stop> {
         .preamble(prompt.preamble)
         .tools(Registry::of_node(node, &located.path()).map_err(Stop::configuration)?)
         .skills(Skills::load(node, &source).map_err(Stop::configuration)?)
+        .seeds(Seeds::load(node, Arc::new(source)).map_err(Stop::configuration)?)
         .variables(variables()))
 }
 

@@ -66,6 +66,7 @@ pub(super) fn read(
         agent.defaults = defaults(&mut tools, out);
         tools.finish(out);
     }
+    agent.config.cut_short = fields.boolean("cut_short", out).unwrap_or_default();
     for rule in fields.tables("approvals", out) {
         if let Some((rule, tool)) = approval(rule, out) {
             agent.config.approvals.push(rule);

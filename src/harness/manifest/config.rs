@@ -27,6 +27,9 @@ pub struct Config {
     /// effects.
     #[serde(default)]
     pub approvals: Vec<Approval>,
+    /// Whether a reply is cut off while the model still writes a call that certainly cannot work.
+    #[serde(default)]
+    pub cut_short: bool,
 }
 
 /// The model, its routing decided.

@@ -23,6 +23,14 @@ pub enum Event {
         /// The workspace's root.
         root: String,
     },
+    /// The workspace got files that it is to start with.
+    Seeded {
+        /// The files that were made.
+        made: Vec<String>,
+        /// Paths where something stood already; it is as it was.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+    },
     /// A process took the session up again.
     Resumed {
         /// Its fencing number.

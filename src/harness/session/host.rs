@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::journal::Owner;
+use super::record::SessionRow;
 
 /// Milliseconds since 1970.
 #[must_use]
@@ -53,6 +54,13 @@ pub(super) fn is_dead(owner: &Owner) -> bool {
     }
     let Some(pid) = i32::try_from(owner.pid).ok().and_then(rustix::process::Pid::from_raw) else { return false };
     rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+}
+
+/// The process that runs a session; `None` when there is none, when it is certainly dead or when its lease has run out.
+#[must_use]
+pub fn holder(row: &SessionRow) -> Option<Owner> {
+    let owner = Owner::parse(row.owner.as_deref()?)?;
+    (row.lease_until? > now() && !is_dead(&owner)).then_some(owner)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod state;
 pub const TTL: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use event::{Event, StoredEvent, timestamp};
-pub use host::{new_id, now, this_process};
+pub use host::{holder, new_id, now, this_process};
 pub use journal::{Batch, Committed, Journal, JournalError, Lease, Owner, Snapshot, Write};
 pub use record::{
     ChangeRow, InboxItem, InboxRow, MessageRow, NewSession, OpKind, OpRow, OpState, SessionRow, SessionState, Spent,

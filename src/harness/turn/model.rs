@@ -102,7 +102,7 @@ impl Session {
                 Some(Ok(event)) => {
                     if let Some((name, why)) = along.follow(self, &event) {
                         self.watch.live(Live::Misfit { name, why: why.clone() });
-                        if self.agent.cut_short {
+                        if self.agent.config.cut_short {
                             return Ok(Heard::Cut(Box::new(along.reply()), why));
                         }
                     }

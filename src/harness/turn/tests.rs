@@ -351,7 +351,8 @@ async fn a_certain_misfit_is_told_and_can_cut_the_reply_short() {
     let mut tools = crate::harness::tools::Registry::new();
     tools.add(crate::harness::tools::builtin("apply_patch").unwrap()).unwrap();
     let model = Arc::new(Writer(crate::harness::model::ModelInfo::new("writer")));
-    let agent = crate::harness::Agent::new("writer", model, config(json!({}))).unwrap().tools(tools).cut_short(true);
+    let settings = config(json!({"cut_short": true}));
+    let agent = crate::harness::Agent::new("writer", model, settings).unwrap().tools(tools);
     let heard = Heard::default();
     let mut session = project.start(&Arc::new(agent)).watch(Box::new(heard.clone()));
     // Without the cut this would wait for ever.
