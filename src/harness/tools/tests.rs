@@ -467,6 +467,11 @@ fn a_patch_that_will_not_fit_is_known_while_it_is_written() {
             assert!(piece == 1000 || at < patch.len() / 2, "known at {at} of {}", patch.len());
         }
     }
+    // However much came before.
+    place.write("long", &(0..400).map(|n| format!("line {n}\nbetween\n")).collect::<String>());
+    let hunks: String = (0..400).map(|n| format!("@@\n-line {n}\n+new {n}\n")).collect();
+    let late = format!("*** Begin Patch\n*** Update File: long\n{hunks}@@\n-line 400\n+x\n{rest}");
+    assert!(fails_at(&place, &late, 7).unwrap().1.contains("hunk 401"));
     place.seen.insert("b".into(), Some(Digest::of(b"old\n")));
     let stale = format!("*** Begin Patch\n*** Update File: b\n@@\n-x\n+y\n{rest}");
     assert!(fails_at(&place, &stale, 7).unwrap().1.contains("changed since"));

@@ -107,6 +107,19 @@ impl SqliteJournal {
         })
     }
 
+    /// Counts the instructions that SQLite runs from now on.
+    #[cfg(test)]
+    pub(crate) fn count_instructions(&mut self) -> std::sync::Arc<std::sync::atomic::AtomicU64> {
+        let count = std::sync::Arc::<std::sync::atomic::AtomicU64>::default();
+        let counted = std::sync::Arc::clone(&count);
+        let each = move || {
+            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            false
+        };
+        self.db.progress_handler(1, Some(each)).unwrap();
+        count
+    }
+
     /// Says what went wrong in words of this journal.
     fn fail(&self, error: rusqlite::Error) -> JournalError {
         failure(&self.path, error)
