@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use cap::Cap;
-use restitch::harness::manifest::Config;
 use restitch::harness::compaction::SUMMARISE;
+use restitch::harness::manifest::Config;
 use restitch::harness::model::{Message, Request, ScriptedModel, ScriptedReply};
 use restitch::harness::session::{Durability, SqliteJournal};
 use restitch::harness::tools::{Call, Registry, ToolEnv, builtin};

@@ -6,6 +6,7 @@
 //! is named and left as it is.
 
 mod lease;
+mod make;
 mod read;
 mod schema;
 mod write;
@@ -74,6 +75,7 @@ impl SqliteJournal {
     pub fn open(path: &Path, durability: Durability) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         let fail = |error| failure(&name, error);
+        make::make(path, durability);
         private_file(path);
         let mut db = Connection::open(path).map_err(fail)?;
         db.busy_timeout(WAIT).map_err(fail)?;

@@ -125,6 +125,31 @@ fn the_files_are_their_owners_alone() {
 }
 
 #[test]
+fn a_new_database_is_there_whole_or_not_at_all() {
+    let place = Place::new();
+    super::make::make(&place.file(), Durability::Power);
+    let names = || std::fs::read_dir(place.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names().collect::<Vec<_>>(), [place.file().file_name().unwrap()], "nothing else is left");
+    let made = std::fs::read(place.file()).unwrap();
+    assert_eq!(&made[18..20], [2, 2], "it keeps a log");
+    // What is there already is not touched, whatever it is.
+    super::make::make(&place.file(), Durability::Power);
+    assert_eq!(std::fs::read(place.file()).unwrap(), made);
+    let mut journal = place.open();
+    assert_eq!(schema::version(&journal.db).unwrap(), (schema::APPLICATION, schema::newest()));
+    opened(&mut journal, "s1");
+    // Of several that come at one time each gets the same file.
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        for n in 0..4 {
+            let place = &place;
+            scope.spawn(move || opened(&mut place.open(), &format!("s{n}")));
+        }
+    });
+    assert_eq!(place.open().sessions(9).unwrap().len(), 4);
+}
+
+#[test]
 fn events_are_numbered_without_gaps_and_resumable() {
     let place = Place::new();
     let mut journal = place.open();

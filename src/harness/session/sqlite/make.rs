@@ -1,0 +1,54 @@
+//! A new database: made beside its place without any sync, synced once, then put there whole.
+//!
+//! SQLite would sync at every turn of the way: for the first header, for the layout, for the change to its log. Whoever
+//! looks sees no file or a whole one, and so does whoever comes after a power cut.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rustix::fs::{Mode, OFlags};
+
+use super::Durability;
+use super::schema;
+
+/// Makes the database if nothing is at `path`. When that does not work nothing was made: opening the file then says why.
+pub(super) fn make(path: &Path, durability: Durability) {
+    if rustix::fs::lstat(path).is_ok() {
+        return;
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!("-new-{}", uuid::Uuid::now_v7()));
+    let new = PathBuf::from(name);
+    super::private_file(&new);
+    // Another process may have been quicker; then its file is the one.
+    let _placed = fill(&new).and_then(|()| place(&new, path, durability));
+    drop(rustix::fs::unlink(&new));
+}
+
+/// Writes an empty database of the newest layout that keeps a log.
+fn fill(new: &Path) -> Option<()> {
+    let mut db = Connection::open(new).ok()?;
+    db.pragma_update(None, "synchronous", "off").ok()?;
+    db.pragma_update_and_check(None, "journal_mode", "memory", |_| Ok(())).ok()?;
+    let tx = db.transaction().ok()?;
+    schema::migrate(&tx, 0).ok()?;
+    tx.commit().ok()?;
+    db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).ok()?;
+    db.close().ok()
+}
+
+/// Gives the file its name, unless something has it.
+fn place(new: &Path, path: &Path, durability: Durability) -> Option<()> {
+    let power = durability == Durability::Power;
+    if power {
+        sync(new, OFlags::RDONLY)?;
+    }
+    rustix::fs::link(new, path).ok()?;
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if power { sync(dir, OFlags::RDONLY | OFlags::DIRECTORY) } else { Some(()) }
+}
+
+fn sync(path: &Path, flags: OFlags) -> Option<()> {
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    rustix::fs::fsync(file).ok()
+}
