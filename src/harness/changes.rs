@@ -1,8 +1,8 @@
 //! What a session changed, from its journal; and putting it back, recorded like any other change.
 
-use super::run::RunError;
-use super::session::{Batch, Event, Journal, JournalError, TTL, Write, this_process};
+use super::session::{Batch, Event, Journal, JournalError, State, TTL, Write, this_process};
 use super::tools::{self, Net, ToolEnv, UndoError};
+use super::turn::{RunError, Session};
 
 /// Why changes could not be shown or put back.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,31 @@ pub fn undo(journal: &mut dyn Journal, session: &str) -> Result<Vec<String>, Cha
     done
 }
 
-pub(super) fn undo_leased(
+impl Session {
+    /// What the session changed, as a git-style diff.
+    ///
+    /// # Errors
+    /// [`ChangesError`].
+    pub fn diff(&self) -> Result<Vec<u8>, ChangesError> {
+        diff(&*self.journal, &self.state.id)
+    }
+
+    /// Puts back what the session changed, and gives the paths. Only between turns.
+    ///
+    /// # Errors
+    /// [`ChangesError`]; nothing was changed then.
+    pub fn undo(&mut self) -> Result<Vec<String>, ChangesError> {
+        if self.state.turn.is_some() {
+            return Err(RunError::TurnOpen.into());
+        }
+        let root = self.env.root().display().to_string();
+        let paths = undo_leased(&mut *self.journal, &root, &self.state.id, &self.lease)?;
+        self.state = State::load(self.journal.load(&self.state.id)?)?;
+        Ok(paths)
+    }
+}
+
+fn undo_leased(
     journal: &mut dyn Journal,
     root: &str,
     session: &str,

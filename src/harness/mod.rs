@@ -26,7 +26,7 @@ mod watch;
 pub use agent::{Agent, TurnOptions};
 pub use answer::{Answer, AnswerError};
 pub use changes::{ChangesError, changes, diff, undo};
-pub use run::{Ended, RunError, Session};
+pub use turn::{Ended, RunError, Session};
 pub use watch::{Live, Unwatched, Watch};
 
 // The guide's example is compiled and run with the documentation's tests.

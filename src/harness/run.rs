@@ -1,9 +1,4 @@
 //! The way in: a [`Session`] of an [`Agent`], from message to answer.
-//!
-//! # Who owns what
-//! The task that holds the [`Session`] owns all that changes. Tools and model calls run beside it and hand results
-//! back; other processes leave messages and answers in the journal. Memory follows the record: nothing is changed here
-//! that was not committed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,98 +7,18 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, TurnOptions};
-use super::model::{Message, ToolSpec};
-use super::sandbox::SeedError;
+use super::answer::Answer;
+use super::model::Message;
 use super::session::{
-    Batch, Committed, Event, InboxItem, Journal, JournalError, Lease, NewSession, SessionState, Spent, State, TTL,
-    TurnRow, TurnState, WaitRow, Write, new_id, now, this_process, to_json,
+    Batch, Event, InboxItem, Journal, Lease, NewSession, SessionState, Spent, State, TTL, TurnRow, TurnState, Write,
+    new_id, now, this_process,
 };
 use super::tools::ToolEnv;
+use super::turn::{Ended, RunError, Session, message_write};
 use super::watch::{Unwatched, Watch};
-use crate::SourceError;
 
 /// The longest title, in characters.
 const TITLE: usize = 80;
-
-/// Where a run came to rest.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Ended {
-    /// The turn has its answer.
-    Done {
-        /// The answer.
-        answer: String,
-    },
-    /// The turn waits for a person. No process is needed meanwhile.
-    Waiting(Vec<WaitRow>),
-    /// The turn ended without an answer.
-    Failed {
-        /// Why.
-        reason: String,
-    },
-    /// The model could not be reached. The turn is still open: going on tries again.
-    Stuck {
-        /// Why.
-        error: String,
-    },
-    /// A person stopped the turn.
-    Cancelled,
-    /// No turn is open.
-    Idle,
-}
-
-/// Why a session cannot be run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The journal refused. What was recorded is safe; the session can be resumed.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The workspace cannot be used.
-    #[error("the workspace `{root}` {error}")]
-    Workspace {
-        /// Its root.
-        root: String,
-        /// Why.
-        error: SourceError,
-    },
-    /// The files that the workspace is to start with cannot be put there.
-    #[error("{0}; the session was not begun")]
-    Seeds(#[from] SeedError),
-    /// A turn is open already.
-    #[error("the session's last turn is still open; go on with it or stop it first")]
-    TurnOpen,
-    /// The session's own record makes no sense.
-    #[error("the session cannot go on: {0}")]
-    Broken(String),
-}
-
-/// A session that this process runs.
-pub struct Session {
-    pub(super) agent: Arc<Agent>,
-    pub(super) journal: Box<dyn Journal>,
-    pub(super) lease: Lease,
-    pub(super) state: State,
-    /// The base prompt the session began with.
-    pub(super) prompt: String,
-    /// The tool definitions the session began with.
-    pub(super) specs: Vec<ToolSpec>,
-    pub(super) env: Arc<ToolEnv>,
-    pub(super) cancel: CancellationToken,
-    pub(super) watch: Box<dyn Watch>,
-    /// Since when the turn has been running without being counted.
-    pub(super) since: Instant,
-    /// The newest event before this process took the session up.
-    since_event: u64,
-    #[cfg(test)]
-    pub(super) check: bool,
-}
-
-impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("id", &self.state.id).finish_non_exhaustive()
-    }
-}
 
 impl Session {
     /// Makes a session in the directory `root`, and there the files the agent's workspace starts with.
@@ -233,7 +148,7 @@ impl Session {
     ///
     /// # Errors
     /// [`RunError::Journal`] when there is no such wait or it is answered.
-    pub fn answer(&mut self, wait: u64, answer: &super::Answer) -> Result<(), RunError> {
+    pub fn answer(&mut self, wait: u64, answer: &Answer) -> Result<(), RunError> {
         let id = self.state.id.clone();
         Ok(self.journal.answer(&id, wait, &answer.to_json())?)
     }
@@ -245,28 +160,6 @@ impl Session {
     pub fn steer(&mut self, text: &str) -> Result<(), RunError> {
         let id = self.state.id.clone();
         Ok(self.journal.post(&id, &InboxItem::Message { text: text.to_owned() })?)
-    }
-
-    /// What the session changed, as a git-style diff.
-    ///
-    /// # Errors
-    /// [`ChangesError`](super::ChangesError).
-    pub fn diff(&self) -> Result<Vec<u8>, super::ChangesError> {
-        super::diff(&*self.journal, &self.state.id)
-    }
-
-    /// Puts back what the session changed, and gives the paths. Only between turns.
-    ///
-    /// # Errors
-    /// [`ChangesError`](super::ChangesError); nothing was changed then.
-    pub fn undo(&mut self) -> Result<Vec<String>, super::ChangesError> {
-        if self.state.turn.is_some() {
-            return Err(RunError::TurnOpen.into());
-        }
-        let root = self.env.root().display().to_string();
-        let paths = super::changes::undo_leased(&mut *self.journal, &root, &self.state.id, &self.lease)?;
-        self.state = State::load(self.journal.load(&self.state.id)?)?;
-        Ok(paths)
     }
 
     /// Records the beginning of a turn.
@@ -300,32 +193,6 @@ impl Session {
         self.commit(batch)?;
         Ok(())
     }
-
-    /// An empty batch for the open turn.
-    pub(super) fn batch(&self) -> Batch {
-        Batch::new(self.state.turn_number())
-    }
-
-    /// Records a batch, then follows it in memory and tells who watches.
-    pub(super) fn commit(&mut self, batch: Batch) -> Result<Committed, RunError> {
-        let committed = blocking(|| self.journal.commit(&self.lease, &batch))?;
-        self.state.apply(&batch, &committed)?;
-        for event in &committed.events {
-            self.watch.recorded(event);
-        }
-        #[cfg(test)]
-        if self.check {
-            assert_eq!(self.state, State::load(self.journal.load(&self.state.id)?)?, "memory follows the record");
-        }
-        Ok(committed)
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        // When this fails the lease runs out by itself.
-        drop(self.journal.release(&self.lease));
-    }
 }
 
 fn environment(agent: &Agent, root: &Path, id: &str) -> Result<Arc<ToolEnv>, RunError> {
@@ -342,18 +209,4 @@ fn title(message: &str) -> String {
         title.push('…');
     }
     title
-}
-
-/// A message that joins the history.
-pub(super) fn message_write(message: &Message) -> Write {
-    Write::Message(to_json(message))
-}
-
-/// Runs something that may block for some milliseconds without holding up other tasks of the thread.
-pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    let threads = tokio::runtime::Handle::try_current().map(|handle| handle.runtime_flavor());
-    match threads {
-        Ok(tokio::runtime::RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        _ => work(),
-    }
 }

@@ -12,9 +12,9 @@ use super::model::{
     AssistantPart, ErrorKind, Event, Message, Model, ModelError, ModelInfo, Reply, ReplyStream, Request, StopReason,
     Text, ToolCall, Usage,
 };
-use super::run::Session;
 use super::session::{Durability, SqliteJournal};
 use super::tools::{Call, Outcome, Registry, Running, Tool, ToolDef};
+use super::turn::Session;
 
 /// One scripted reply.
 #[derive(Clone, Debug)]

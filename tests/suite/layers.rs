@@ -77,6 +77,122 @@ fn the_harness_and_the_server_know_the_crate_by_its_public_names_only() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The same within the harness, whose modules name each other by `super::` and `crate::harness::`.
+const HARNESS: &[(&str, &[&str])] = &[
+    ("credentials", &[]),
+    ("manifest", &[]),
+    ("sandbox", &["manifest"]),
+    ("skills", &["manifest"]),
+    ("tools", &["manifest", "skills"]),
+    ("approval", &["manifest", "tools"]),
+    ("prompt", &["manifest"]),
+    ("model", &["credentials", "manifest", "tools"]),
+    ("compaction", &["model"]),
+    ("repeats", &["model"]),
+    ("session", &["manifest", "model", "tools"]),
+    ("answer", &["session"]),
+    ("limits", &["manifest", "session"]),
+    ("watch", &["session"]),
+    ("agent", &["approval", "manifest", "model", "sandbox", "skills", "tools"]),
+    (
+        "turn",
+        &[
+            "agent",
+            "answer",
+            "approval",
+            "compaction",
+            "limits",
+            "manifest",
+            "model",
+            "repeats",
+            "sandbox",
+            "session",
+            "tools",
+            "watch",
+        ],
+    ),
+    ("run", &["agent", "answer", "model", "session", "tools", "turn", "watch"]),
+    ("changes", &["session", "tools", "turn"]),
+];
+
+#[test]
+fn every_import_within_the_harness_points_down() {
+    let (mut wrong, mut seen) = (Vec::new(), BTreeMap::<String, Vec<String>>::new());
+    for (_, file, text) in sources().into_iter().filter(|(module, ..)| module == "harness") {
+        let place = inner_place(&file);
+        let Some(module) = place.first().filter(|_| place.iter().all(|part| part != "tests" && part != "testkit"))
+        else {
+            continue;
+        };
+        let Some((_, allowed)) = HARNESS.iter().find(|(name, _)| name == module) else {
+            wrong.push(format!("{}: module `{module}` has no row in the table", file.display()));
+            continue;
+        };
+        // Tests may use everything; in a file they stand at its end.
+        for (number, line) in text.lines().enumerate().take_while(|(_, line)| !line.starts_with("mod tests {")) {
+            for target in inner_imports(line, place.len()) {
+                if target != *module && !allowed.contains(&target.as_str()) {
+                    wrong.push(format!("{}:{}: `{module}` imports `{target}`", file.display(), number + 1));
+                }
+                seen.entry(module.clone()).or_default().push(target);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (row, (module, allowed)) in HARNESS.iter().enumerate() {
+        for target in *allowed {
+            let below = HARNESS.iter().position(|(name, _)| name == target);
+            assert!(below.is_some_and(|below| below < row), "{module} may import {target}, which is not above it");
+            assert!(seen[*module].iter().any(|it| it == target), "{module} does not import {target} any more");
+        }
+    }
+}
+
+#[test]
+fn imports_within_the_harness_are_understood() {
+    let place = |file: &str| inner_place(Path::new(file));
+    assert_eq!(place("src/harness/turn/tools.rs"), ["turn", "tools"]);
+    assert_eq!(place("src/harness/model/http/mod.rs"), ["model", "http"]);
+    assert!(place("src/harness/mod.rs").is_empty());
+    for (depth, line, want) in [
+        (1, "use super::session::{WaitKind, WaitRow};", vec!["session"]),
+        (2, "    super::super::tools::Outcome::error(text), super::other::x()", vec!["tools"]),
+        (2, "use super::tools::Kept;", vec![]),
+        (3, "use crate::harness::credentials::Secret;", vec!["credentials"]),
+        (1, "pub(super) fn x() {} // super::no", vec!["no"]),
+        (1, "/// See super::session::State.", vec![]),
+        (1, "use super::{a, b};", vec!["{"]),
+        (1, "fn x() -> super::Answer {}", vec!["Answer"]),
+    ] {
+        assert_eq!(inner_imports(line, depth), want, "{line}");
+    }
+}
+
+/// The module of a file of the harness, from the harness down.
+fn inner_place(file: &Path) -> Vec<String> {
+    let inner = file.strip_prefix("src/harness").unwrap().with_extension("");
+    let names = inner.components().map(|part| part.as_os_str().to_str().unwrap().to_owned());
+    names.filter(|name| name != "mod").collect()
+}
+
+/// What a line names of the harness itself, from a module that is so deep in it: a module, or a name that the harness
+/// hands on, or a list of names, neither of which any row allows.
+fn inner_imports(line: &str, depth: usize) -> Vec<String> {
+    let code = line.trim_start();
+    if code.starts_with("//") {
+        return Vec::new();
+    }
+    let up = "super::".repeat(depth);
+    let rest = code.replace("crate::harness::", "\0").replace(&up, "\0");
+    rest.split('\0')
+        .skip(1)
+        .map(|rest| match rest.strip_prefix('{') {
+            Some(_) => "{".to_owned(),
+            None => rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect(),
+        })
+        .collect()
+}
+
 #[test]
 fn no_file_is_forgotten() {
     let names: BTreeMap<PathBuf, String> = sources().into_iter().map(|(_, file, text)| (file, text)).collect();

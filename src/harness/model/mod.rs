@@ -27,14 +27,12 @@ pub use error::{ErrorClass, ErrorKind, ModelError};
 pub use http::HttpOptions;
 pub use protocol::Protocol;
 pub use reply::{Event, Reply, StopReason, Usage};
-pub use request::{Effort, OutputFormat, Request, ToolChoice, ToolSpec};
+pub use request::{Effort, OutputFormat, Request, ToolChoice};
 pub use resolve::ModelSetup;
 pub use retry::RetryPolicy;
 pub use scripted::{ScriptedModel, ScriptedReply};
 pub use stream::ReplyStream;
-pub use types::{
-    ArgumentsError, AssistantPart, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, unanswered_calls,
-};
+pub use types::{AssistantPart, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, unanswered_calls};
 
 /// What is known about a model before it is asked anything.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::types::Message;
 use crate::harness::manifest::Reasoning;
+use crate::harness::tools::ToolSpec;
 
 /// One call of a model, borrowed from the session that makes it.
 #[derive(Clone, Copy, Debug)]
@@ -109,26 +110,6 @@ impl<'a> Request<'a> {
         self.session = session;
         self.step = step;
         self
-    }
-}
-
-/// A tool as the model sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ToolSpec {
-    /// The name to call it by.
-    pub name: String,
-    /// What it does and when to use it.
-    pub description: String,
-    /// JSON Schema of its input, of type `object`.
-    pub input_schema: Value,
-}
-
-impl ToolSpec {
-    /// A tool with the JSON Schema of its input.
-    #[must_use]
-    pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: Value) -> Self {
-        Self { name: name.into(), description: description.into(), input_schema }
     }
 }
 

@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::harness::tools::{ArgumentsError, parse_input};
+
 /// One entry of the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -164,14 +166,7 @@ impl ToolCall {
     ///
     /// The arguments are not JSON, or JSON but no object. The message is meant for the model.
     pub fn input(&self) -> Result<Map<String, Value>, ArgumentsError> {
-        if self.arguments.trim().is_empty() {
-            return Ok(Map::new());
-        }
-        match serde_json::from_str(&self.arguments) {
-            Ok(Value::Object(object)) => Ok(object),
-            Ok(other) => Err(ArgumentsError { tool: self.name.clone(), what: What::NotObject(type_name(&other)) }),
-            Err(error) => Err(ArgumentsError { tool: self.name.clone(), what: What::NotJson(error.to_string()) }),
-        }
+        parse_input(&self.name, &self.arguments)
     }
 
     /// The arguments as an object that is always valid, for servers that refuse a history with broken JSON:
@@ -182,33 +177,6 @@ impl ToolCall {
             Err(_) => json!({ "invalid_arguments": self.arguments }),
         }
     }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// The arguments of a tool call that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the arguments of `{tool}` {what}; nothing was run, send the call again with one JSON object")]
-pub struct ArgumentsError {
-    tool: String,
-    what: What,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum What {
-    #[error("are {0}, not a JSON object")]
-    NotObject(&'static str),
-    #[error("are not valid JSON ({0})")]
-    NotJson(String),
 }
 
 /// The result of one tool call.

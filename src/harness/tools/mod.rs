@@ -26,6 +26,7 @@ mod process;
 mod registry;
 mod schema;
 mod shell;
+mod spec;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -50,10 +51,10 @@ pub use preview::Preview;
 pub use registry::{Registry, RegistryError, Resolved};
 pub use schema::Checked;
 pub use shell::Bash;
+pub use spec::{ArgumentsError, ToolSpec, parse_input};
 pub use undo::{Net, UndoError, diff, net, undo};
 
 use crate::harness::manifest::{Ask, Effects};
-use crate::harness::model::ToolSpec;
 use crate::{CancelToken, Digest};
 
 /// How long a call may take unless the tool says otherwise.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Checked, Tool};
+use super::{Checked, Tool, ToolSpec, parse_input};
 use crate::harness::manifest::nearest;
-use crate::harness::model::{ToolCall, ToolSpec};
 
 /// The tools of a session, sorted by name.
 #[derive(Debug, Default)]
@@ -68,19 +67,19 @@ impl Registry {
         self.tools.get(name).map(|entry| &entry.tool)
     }
 
-    /// The tool a call names and the call's input, checked.
+    /// The tool that a call names and the call's input, checked; `arguments` as the model wrote them.
     ///
     /// # Errors
     /// In words for the model: no such tool (with near names), no JSON, not what the schema says.
-    pub fn resolve(&self, call: &ToolCall) -> Result<Resolved<'_>, String> {
-        let Some(entry) = self.tools.get(&call.name) else { return Err(self.no_such(&call.name)) };
-        let input = Value::Object(call.input().map_err(|error| error.to_string())?);
+    pub fn resolve(&self, name: &str, arguments: &str) -> Result<Resolved<'_>, String> {
+        let Some(entry) = self.tools.get(name) else { return Err(self.no_such(name)) };
+        let input = Value::Object(parse_input(name, arguments).map_err(|error| error.to_string())?);
         entry.schema.check(&input).map_err(|wrong| {
-            format!("the input of `{}` is not what its schema says; nothing was run:\n{wrong}", call.name)
+            format!("the input of `{}` is not what its schema says; nothing was run:\n{wrong}", name)
         })?;
         match input {
             Value::Object(input) => Ok((&entry.tool, input)),
-            _ => Err(format!("the input of `{}` is no object; nothing was run", call.name)),
+            _ => Err(format!("the input of `{}` is no object; nothing was run", name)),
         }
     }
 

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::harness::model::ToolCall;
 
 /// A project and what a session knows of it.
 struct Place {
@@ -64,7 +63,7 @@ impl Place {
         self.calls += 1;
         let mut registry = Registry::new();
         registry.add(builtin(name).unwrap()).unwrap();
-        let (tool, _) = match registry.resolve(&ToolCall::new("c", name, input.to_string())) {
+        let (tool, _) = match registry.resolve(name, &input.to_string()) {
             Ok(resolved) => resolved,
             Err(wrong) => return Outcome::error(wrong),
         };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::model::{AssistantPart, Event, Reply, StopReason, Text, ToolCall};
-use super::super::run::Session;
 use super::super::tools::Preview;
+use super::running::Session;
 
 /// What has come of a reply, and who reads along with its calls.
 #[derive(Default)]

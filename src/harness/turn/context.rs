@@ -2,9 +2,9 @@
 
 use super::super::compaction::{self, SUMMARISE, SUMMARY};
 use super::super::model::{Message, ModelError, ToolChoice, ToolResult};
-use super::super::run::{Ended, RunError, Session};
 use super::super::session::{Event, OpKind, OpRow, OpState, Write, to_json};
 use super::model::{Heard, spent};
+use super::running::{Ended, RunError, Session};
 use crate::Digest;
 
 /// The value that keeps what the provider counted: messages covered, tokens.

@@ -6,6 +6,7 @@
 mod along;
 mod context;
 mod model;
+mod running;
 mod tools;
 mod waits;
 
@@ -18,10 +19,12 @@ use super::agent::TurnOptions;
 use super::limits::{self, Reached, Used};
 use super::manifest::{Effects, Then};
 use super::model::Message;
-use super::run::{Ended, RunError, Session, blocking, message_write};
 use super::session::{
     Batch, Event, InboxItem, OpKind, OpRow, OpState, SessionState, TurnState, WaitKind, Write, to_json,
 };
+use running::blocking;
+pub(super) use running::message_write;
+pub use running::{Ended, RunError, Session};
 use waits::Taken;
 
 /// How often a turn that waits for something outside looks for messages and gives a sign of life.

@@ -1,10 +1,11 @@
 //! The model call of a step: asked, heard, recorded.
 
 use super::super::approval::Decision;
-use super::super::manifest::{Effects, Reasoning};
-use super::super::model::{ErrorKind, Message, ModelError, OutputFormat, Reply, Request, StopReason, ToolCall, Usage};
+use super::super::manifest::Effects;
+use super::super::model::{
+    Effort, ErrorKind, Message, ModelError, OutputFormat, Reply, Request, StopReason, ToolCall, Usage,
+};
 use super::super::model::{Event as ModelEvent, ReplyStream};
-use super::super::run::{Ended, RunError, Session, blocking, message_write};
 use super::super::session::{
     Batch, Event, InboxItem, OpKind, OpRow, OpState, Spent, TurnState, WaitKind, Write, to_json,
 };
@@ -12,8 +13,8 @@ use super::super::tools::Checked;
 use super::super::watch::Live;
 use super::TICK;
 use super::along::Along;
+use super::running::{Ended, RunError, Session, blocking, message_write};
 use super::tools::{Kept, preview};
-use crate::harness::model::Effort;
 
 /// How often an answer that does not fit its schema, or is empty, is asked for again.
 const TRIES: u64 = 3;
@@ -67,14 +68,7 @@ impl Session {
     /// What the model is asked, the same way for every call of the session.
     pub(super) fn request<'a>(&'a self, messages: &'a [Message], call: u32) -> Request<'a> {
         let config = &self.agent.config.model;
-        let effort = config.reasoning.map(|reasoning| match reasoning {
-            Reasoning::None => Effort::None,
-            Reasoning::Minimal => Effort::Minimal,
-            Reasoning::Low => Effort::Low,
-            Reasoning::Medium => Effort::Medium,
-            Reasoning::High => Effort::High,
-            Reasoning::Max => Effort::Max,
-        });
+        let effort = config.reasoning.map(Effort::from);
         Request::new(&self.prompt, messages)
             .tools(&self.specs)
             .effort(effort)
@@ -253,7 +247,7 @@ impl Session {
             Some(why) => Err(format!(
                 "your reply was cut off while you wrote this call, since it could not work any more:\n{why}"
             )),
-            None => self.agent.tools.resolve(call),
+            None => self.agent.tools.resolve(&call.name, &call.arguments),
         };
         let (tool, input) = match resolved {
             Ok(resolved) => resolved,

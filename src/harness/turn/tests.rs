@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::super::agent::TurnOptions;
 use super::super::answer::Answer;
 use super::super::model::{ErrorKind, Message};
-use super::super::run::{Ended, RunError, Session};
 use super::super::session::{Journal as _, JournalError, SessionState, WaitKind};
 use super::super::testkit::{self, Line, Project, Script, agent, calls, config, say};
+use super::{Ended, RunError, Session};
 
 mod kill;
 mod kill_real;

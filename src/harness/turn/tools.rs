@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio::task::{Id, JoinError, JoinSet};
 
-use super::super::model::{Message, ToolCall, ToolResult};
+use super::super::model::{Message, ToolResult};
 use super::super::repeats;
-use super::super::run::{Ended, RunError, Session, message_write};
 use super::super::session::{Batch, Event, OpRow, OpState, TurnState, Write, to_json};
 use super::super::tools::{Call, Intent, Outcome, Tool};
 use super::TICK;
+use super::running::{Ended, RunError, Session, message_write};
 
 /// The longest part of an input or output that goes into an event, in characters.
 const PREVIEW: usize = 400;
@@ -127,8 +127,7 @@ impl Session {
 
     /// Lets the tool look at what it will do.
     async fn intend(&self, op: OpRow) -> Result<Ready, (OpRow, Outcome)> {
-        let call = ToolCall::new(op.call_id.clone(), op.name.clone(), op.input.clone());
-        let (tool, input) = match self.agent.tools.resolve(&call) {
+        let (tool, input) = match self.agent.tools.resolve(&op.name, &op.input) {
             Ok((tool, input)) => (Arc::clone(tool), input),
             Err(wrong) => return Err((op, Outcome::error(wrong))),
         };

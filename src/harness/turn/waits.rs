@@ -5,11 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::answer::Answer;
-use super::super::model::ToolCall;
-use super::super::run::{Ended, RunError, Session, blocking};
 use super::super::session::{Batch, Event, OpKind, OpRow, OpState, SessionState, TurnState, WaitKind, WaitRow, Write};
 use super::super::tools::{Outcome, Settled};
 use super::leave;
+use super::running::{Ended, RunError, Session, blocking};
 
 /// What came of looking for answers.
 #[derive(Debug)]
@@ -45,8 +44,7 @@ impl Session {
 
     /// Finds out what became of a call whose process died.
     fn settle(&self, batch: &mut Batch, op: &OpRow) {
-        let call = ToolCall::new(op.call_id.clone(), op.name.clone(), op.input.clone());
-        let settled = match self.agent.tools.resolve(&call) {
+        let settled = match self.agent.tools.resolve(&op.name, &op.input) {
             Ok((tool, input)) => {
                 let checkpoint: Option<Value> = op.checkpoint.as_deref().and_then(|it| serde_json::from_str(it).ok());
                 let (tool, call) = (Arc::clone(tool), self.call(&op.key, input));

@@ -22,7 +22,7 @@ pub(super) fn make(path: &Path, durability: Durability) {
     super::private_file(&new);
     // Another process may have been quicker; then its file is the one.
     let _placed = fill(&new).and_then(|()| place(&new, path, durability));
-    drop(rustix::fs::unlink(&new));
+    let _gone = rustix::fs::unlink(&new);
 }
 
 /// Writes an empty database of the newest layout that keeps a log.

@@ -13,12 +13,13 @@ use self::server::{Act, Server, cut, head, stream_of};
 use super::super::error::ModelError;
 use super::super::protocol::Protocol;
 use super::super::reply::{Event, Reply, StopReason, Usage};
-use super::super::request::{Request, ToolSpec};
+use super::super::request::Request;
 use super::super::retry::RetryPolicy;
 use super::super::types::{AssistantPart, Message};
 use super::super::{Model as _, ModelInfo};
 use super::{Endpoint, HttpModel, HttpOptions};
 use crate::harness::credentials::Secret;
+use crate::harness::tools::ToolSpec;
 
 const KEY: &str = "sk-test-0123456789";
 

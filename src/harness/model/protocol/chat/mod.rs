@@ -11,10 +11,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(super) use self::decode::ChatDecoder;
-use super::super::request::{Effort, OutputFormat, Request, ToolChoice, ToolSpec};
+use super::super::request::{Effort, OutputFormat, Request, ToolChoice};
 use super::super::types::{AssistantPart, Message};
 use super::responses::arguments;
 use super::{EncodeOptions, Protocol, notice, own};
+use crate::harness::tools::ToolSpec;
 
 #[derive(Serialize)]
 struct Body<'a> {

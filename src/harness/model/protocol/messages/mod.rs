@@ -13,9 +13,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(super) use self::decode::MessagesDecoder;
-use super::super::request::{Effort, Request, ToolChoice, ToolSpec};
+use super::super::request::{Effort, Request, ToolChoice};
 use super::super::types::{AssistantPart, Message};
 use super::{EncodeOptions, Protocol, notice, own};
+use crate::harness::tools::ToolSpec;
 
 #[derive(Serialize)]
 struct Body<'a> {

@@ -116,7 +116,7 @@ fn effort_name(effort: Effort) -> &'static str {
     }
 }
 
-fn tool(spec: &super::super::request::ToolSpec) -> Tool<'_> {
+fn tool(spec: &crate::harness::tools::ToolSpec) -> Tool<'_> {
     Tool {
         r#type: "function",
         name: &spec.name,

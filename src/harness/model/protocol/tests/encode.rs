@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::super::request::{Effort, OutputFormat, Request, ToolChoice, ToolSpec};
+use super::super::super::request::{Effort, OutputFormat, Request, ToolChoice};
 use super::super::super::types::{AssistantPart, Message, Opaque, Reasoning, Text, ToolCall, ToolResult};
 use super::super::{EncodeOptions, Protocol};
+use crate::harness::tools::ToolSpec;
 
 const ALL: [Protocol; 3] = [Protocol::OpenaiResponses, Protocol::OpenaiChat, Protocol::AnthropicMessages];
 
