@@ -26,6 +26,7 @@ pub(crate) fn start(dir: &Path, words: &[&str]) -> Child {
         .args(words)
         .current_dir(dir)
         .env_remove("OPENAI_API_KEY")
+        .env_remove("ANTHROPIC_API_KEY")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -33,7 +33,7 @@ fn a_new_agent_is_good_as_it_is() {
     fs::write(root.join("agent/agent.toml"), before.replace("steps = 200", "steps = 100")).unwrap();
     let (code, out, error) = agent(root, &["new"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(error.contains("agent/agent.toml"), "{error}");
+    assert!(error.contains("an agent in agent/ already") && error.contains("--name"), "{error}");
     assert!(fs::read_to_string(root.join("agent/agent.toml")).unwrap().contains("steps = 100"), "not overwritten");
 }
 

@@ -279,3 +279,61 @@ fn the_demo_runs_unchanged_against_a_server_that_speaks_chat_completions() {
     assert!(asked.iter().all(|body| prefix(body) == prefix(&asked[0])));
     assert!(asked[0]["messages"][0].to_string().contains("You mend bugs"));
 }
+
+/// The fenced blocks of a language in the part of a page below a heading.
+fn blocks(page: &str, heading: &str, language: &str) -> Vec<String> {
+    let part = page.split_once(&format!("\n{heading}\n")).unwrap().1;
+    let part = part.split("\n## ").next().unwrap();
+    let fence = format!("```{language}\n");
+    let fenced = part.split(&fence).skip(1);
+    fenced.map(|block| block.split_once("```").unwrap().0.to_owned()).collect()
+}
+
+#[test]
+fn the_guides_first_ten_minutes_work_as_written() {
+    let page = fs::read_to_string("docs/harness.md").unwrap();
+    let of = |language| blocks(&page, "## Ten minutes", language);
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("my-project");
+    fs::create_dir(&project).unwrap();
+    let commands = |block: &str, from: &Path| -> Vec<(String, i32, String, String)> {
+        let lines = block.lines().filter(|line| line.starts_with("restitch agent "));
+        lines
+            .map(|line| {
+                let words = line.split(" #").next().unwrap().trim();
+                let program = env!("CARGO_BIN_EXE_restitch");
+                let script = format!("restitch() {{ '{program}' \"$@\"; }}; {words}");
+                let output = Command::new("bash").args(["-c", &script]).current_dir(from).output().unwrap();
+                let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+                (words.to_owned(), output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+            })
+            .collect()
+    };
+    let [first, second] = &of("sh")[..] else { panic!("two blocks of commands") };
+    let begun = commands(first, &project);
+    assert_eq!(begun.len(), 5);
+    for (words, code, _, error) in &begun {
+        assert_eq!(*code, 0, "{words}: {error}");
+    }
+    assert_eq!(begun[4].2, "Say hello\n");
+
+    let config = fs::read_to_string(project.join("agent/agent.toml")).unwrap();
+    let [real, mock] = &of("toml")[..] else { panic!("two blocks of settings") };
+    let key = config.lines().find(|line| line.starts_with("id = ")).unwrap();
+    for (settings, code) in [(real, 2), (mock, 0)] {
+        let model = settings.strip_prefix("[model]\n").unwrap();
+        fs::write(project.join("agent/agent.toml"), config.replace(key, model)).unwrap();
+        fs::write(project.join("agent/script.json"), &of("json")[0]).unwrap();
+        assert_eq!(agent(&project, &["check"]).0, 0, "{settings}");
+        // Without a key nothing is sent anywhere.
+        assert_eq!(agent(&project, &["run", "--db", "other.db", "x"]).0, if code == 0 { 3 } else { code });
+    }
+    let shown = commands(second, &project);
+    let codes: Vec<i32> = shown.iter().map(|(_, code, ..)| *code).collect();
+    assert_eq!(codes, [3, 0, 0, 0, 0], "{shown:?}");
+    assert!(shown[0].3.contains("May `bash` run?"), "{}", shown[0].3);
+    assert_eq!(shown[1].2, "I made hello.txt.\n");
+    assert!(shown[3].2.contains("+hello"), "{}", shown[3].2);
+    assert_eq!(shown[4].2, "put back hello.txt\n");
+    assert!(!project.join("hello.txt").exists());
+}

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
     let session = match args.session.as_deref() {
         None => Session::start(agent, Box::new(journal), &located.project),
         Some(id) => {
-            let id = which(&journal, Some(id).filter(|id| *id != "-"))?;
+            let id = which(&journal, Some(id))?;
             Session::resume(agent, Box::new(journal), &id)
         }
     };

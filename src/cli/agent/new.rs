@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Stop, print};
-use crate::{ApplyOptions, Workspace};
+use crate::{ApplyOptions, RelPath, Workspace};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -62,12 +62,23 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
     }
     patch.push_str("*** End Patch\n");
     // An Add does not write over a file, so an agent that is there stays as it is.
-    ApplyOptions::default().apply(&workspace, patch.as_bytes()).map_err(|error| Stop::failed(error.explain()))?;
+    ApplyOptions::default().apply(&workspace, patch.as_bytes()).map_err(|error| match there(&workspace, &dir) {
+        true => Stop::failed(format!(
+            "there is an agent in {dir}/ already, and it was left as it is; `restitch agent check` looks at it, `restitch agent new --name NAME` makes another one in agents/NAME/"
+        )),
+        false => Stop::failed(error.explain()),
+    })?;
     let mut text = String::new();
     files.iter().for_each(|(name, _)| text.push_str(&format!("A {dir}/{name}\n")));
     let which = args.name.as_ref().map(|name| format!(" --agent {name}")).unwrap_or_default();
     text.push_str(&format!("next: write {dir}/instructions.md, then `restitch agent check{which}`\n"));
     print(&text)
+}
+
+/// Whether the directory holds an agent.
+fn there(workspace: &Workspace, dir: &str) -> bool {
+    let path = RelPath::new(format!("{dir}/agent.toml").as_bytes());
+    path.is_ok_and(|path| workspace.stat(&path).is_ok_and(|stamp| stamp.is_some()))
 }
 
 fn named(name: &str) -> bool {

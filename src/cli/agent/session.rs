@@ -22,7 +22,7 @@ pub(in crate::cli) struct Run {
     #[arg(value_name = "MESSAGE")]
     message: Option<String>,
 
-    /// Go on with a session instead of beginning one
+    /// Go on with a session instead of beginning one; `-` is the newest
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
@@ -52,7 +52,7 @@ pub(in crate::cli) struct AnswerArgs {
     #[command(flatten)]
     place: Place,
 
-    /// The session: its id, or its beginning or end
+    /// The session: its id, or its beginning or end; `-` is the newest
     #[arg(value_name = "ID")]
     session: String,
 
@@ -93,7 +93,10 @@ pub(super) fn run(args: &Run) -> Result<u8, Stop> {
     let options = TurnOptions::default().output_schema(schema(args.output_schema.as_ref())?);
     let journal = Box::new(args.place.journal()?);
     let session = match &args.session {
-        Some(id) => Session::resume(agent, journal, id),
+        Some(id) => {
+            let id = which(&*journal, Some(id))?;
+            Session::resume(agent, journal, &id)
+        }
         None => Session::start(agent, journal, &located.project),
     };
     let mut session = session.map_err(stopped)?.watch(args.shown.watch());
@@ -113,17 +116,17 @@ pub(super) fn resume(args: &Resume) -> Result<u8, Stop> {
 /// `restitch agent answer`.
 pub(super) fn answer(args: &AnswerArgs) -> Result<u8, Stop> {
     let mut journal = args.place.journal()?;
-    let row = journal.find(&args.session).map_err(Stop::failed)?;
-    let open: Vec<WaitRow> = journal.waits(&row.id).map_err(Stop::failed)?;
+    let id = which(&journal, Some(&args.session))?;
+    let open: Vec<WaitRow> = journal.waits(&id).map_err(Stop::failed)?;
     let open: Vec<WaitRow> = open.into_iter().filter(|wait| wait.answer.is_none()).collect();
-    let wait = pick(&open, args.wait, &row.id)?;
+    let wait = pick(&open, args.wait, &id)?;
     let answer = Answer::parse(&args.answer.join(" "), wait).map_err(Stop::configuration)?;
-    journal.answer(&row.id, wait.id, &answer.to_json()).map_err(Stop::failed)?;
+    journal.answer(&id, wait.id, &answer.to_json()).map_err(Stop::failed)?;
     if args.no_resume {
         return Ok(DONE);
     }
     let (_, agent) = args.place.agent()?;
-    match Session::resume(agent, Box::new(journal), &row.id) {
+    match Session::resume(agent, Box::new(journal), &id) {
         Ok(session) => go_on(session, args.shown),
         // Whoever runs it will find the answer.
         Err(RunError::Journal(JournalError::Busy { .. })) => Ok(DONE),
@@ -153,9 +156,9 @@ fn go_on(session: Session, shown: Shown) -> Result<u8, Stop> {
     report(&session, ended, shown)
 }
 
-/// The session that is meant; without a word the newest.
+/// The session that is meant; without a word, or with `-`, the newest.
 pub(super) fn which(journal: &dyn crate::harness::session::Journal, id: Option<&str>) -> Result<String, Stop> {
-    match id {
+    match id.filter(|id| *id != "-") {
         Some(id) => Ok(journal.find(id).map_err(Stop::failed)?.id),
         None => {
             let newest = journal.sessions(1).map_err(Stop::failed)?.pop();

@@ -3,7 +3,7 @@
 use super::session::{block_on, message, stopped, which};
 use super::setup::Place;
 use super::{Stop, print};
-use crate::harness::session::{InboxItem, Journal, SessionRow, SessionState, SqliteJournal, holder};
+use crate::harness::session::{InboxItem, Journal as _, SessionRow, SessionState, SqliteJournal, holder};
 use crate::harness::{Ended, Session};
 
 #[derive(Debug, clap::Args)]
@@ -11,7 +11,7 @@ pub(in crate::cli) struct Say {
     #[command(flatten)]
     place: Place,
 
-    /// The session: its id, or its beginning or end
+    /// The session: its id, or its beginning or end; `-` is the newest
     #[arg(value_name = "ID")]
     session: String,
 
@@ -33,8 +33,9 @@ pub(in crate::cli) struct StopArgs {
 /// `restitch agent say`.
 pub(super) fn say(args: &Say) -> Result<u8, Stop> {
     let mut journal = args.place.journal()?;
-    let row = journal.find(&args.session).map_err(Stop::failed)?;
-    let id = row.id.as_str();
+    let id = which(&journal, Some(&args.session))?;
+    let id = id.as_str();
+    let row = journal.find(id).map_err(Stop::failed)?;
     if row.state == SessionState::Idle {
         return Err(Stop::failed(format!(
             "session {id} has no open turn; `restitch agent run --session {id} \"…\"` begins one"

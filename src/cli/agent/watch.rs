@@ -47,7 +47,9 @@ pub(super) fn print_answer(answer: &str) -> Result<(), Stop> {
 
 impl Watch for Progress {
     fn recorded(&mut self, event: &StoredEvent) {
-        if let Some(line) = render::progress(event, self.stream) {
+        if event.kind() == "model_failed" {
+            // Said at the end, with what can be done about it.
+        } else if let Some(line) = render::progress(event, self.stream) {
             self.line(&line);
         } else if event.kind() == "model_replied" && std::mem::take(&mut self.within) {
             output::err("\n");

@@ -74,12 +74,13 @@ impl Registry {
     pub fn resolve(&self, name: &str, arguments: &str) -> Result<Resolved<'_>, String> {
         let Some(entry) = self.tools.get(name) else { return Err(self.no_such(name)) };
         let input = Value::Object(parse_input(name, arguments).map_err(|error| error.to_string())?);
-        entry.schema.check(&input).map_err(|wrong| {
-            format!("the input of `{}` is not what its schema says; nothing was run:\n{wrong}", name)
-        })?;
+        entry
+            .schema
+            .check(&input)
+            .map_err(|wrong| format!("the input of `{name}` is not what its schema says; nothing was run:\n{wrong}"))?;
         match input {
             Value::Object(input) => Ok((&entry.tool, input)),
-            _ => Err(format!("the input of `{}` is no object; nothing was run", name)),
+            _ => Err(format!("the input of `{name}` is no object; nothing was run")),
         }
     }
 
