@@ -85,12 +85,10 @@ fn the_last_steps_of_a_long_session_cost_what_the_first_did() {
     let mean = |from: usize, of: fn(At) -> usize| (of(at[from + 100]) - of(at[from])) / 100;
     for (what, of) in [("allocations", (|at: At| at.allocations) as fn(At) -> usize), ("bytes", |at: At| at.bytes)] {
         let (early, late) = (mean(50, of), mean(400, of));
-        println!("{what} a step: {early}, then {late}");
         assert!(late * 100 < early * 115, "{what} a step: {early}, then {late}");
     }
     let most = |from: usize| at[from..from + 100].iter().map(|at| at.held).max().unwrap();
     let (early, late) = (most(50), most(400));
-    println!("bytes held: {early}, then {late}");
     assert!(late * 100 < early * 115, "bytes held: {early}, then {late}");
 }
 
@@ -123,7 +121,6 @@ fn reading_along_is_linear_in_the_hunks_of_a_file() {
     let dir = tempfile::tempdir().unwrap();
     reading_along(dir.path(), 10);
     let (few, many) = (reading_along(dir.path(), 300), reading_along(dir.path(), 1200));
-    println!("reading along with 300 hunks: {few:?}, with 1200: {many:?}");
     assert!(many.0 < few.0 * 5 && many.1 < few.1 * 5, "four times the hunks: {few:?}, then {many:?}");
 }
 

@@ -199,6 +199,17 @@ fn a_chat_asks_inline_and_goes_on_later() {
 }
 
 #[test]
+fn a_chat_survives_a_model_that_fails() {
+    let fails = json!({"error": {"kind": "unauthorized", "message": "the key is refused"}});
+    let dir = project("", &json!([fails, say("hello")]));
+    let (code, out, error) = talk(dir.path(), &["chat"], "hi\nwhat?\nyes\nn\nhi again\n");
+    assert_eq!((code, out.as_str()), (0, "hello\n"), "{error}");
+    // Said for each of the two tries, and once only.
+    assert_eq!(error.matches("the key is refused").count(), 2, "{error}");
+    assert!(error.contains("`n` ends this turn") && error.contains("stopped\n"), "{error}");
+}
+
+#[test]
 fn a_database_of_something_else_is_named_and_left_alone() {
     let dir = project("", &json!([say("x")]));
     fs::write(dir.path().join("other.db"), "not a database, but of some length all the same, so that it is read")

@@ -212,6 +212,55 @@ fn no_file_is_forgotten() {
     }
 }
 
+#[test]
+fn the_default_features_bring_nothing_of_the_harness() {
+    let text = std::fs::read_to_string("Cargo.toml").unwrap();
+    let manifest: toml::Table = toml::from_str(&text).unwrap();
+    let parts = |name: &str| -> Vec<String> {
+        let parts = manifest["features"][name].as_array().unwrap().iter();
+        parts.map(|part| part.as_str().unwrap().to_owned()).collect()
+    };
+    let mut default = parts("default");
+    let mut at = 0;
+    while at < default.len() {
+        if manifest["features"].get(&default[at]).is_some() {
+            default.extend(parts(&default[at].clone()));
+        }
+        at += 1;
+    }
+    let harness = parts("harness");
+    assert!(harness.len() > 5 && default.contains(&"dep:clap".to_owned()));
+    for part in &harness {
+        let name = part.strip_prefix("dep:").unwrap();
+        assert!(!default.contains(part), "{name} comes with the default features");
+        let optional = manifest["dependencies"][name].get("optional").and_then(toml::Value::as_bool);
+        assert_eq!(optional, Some(true), "{name} comes without being asked for");
+    }
+    // What they bring along in turn: the whole tree as it is locked, from what is not optional.
+    let lock: toml::Table = toml::from_str(&std::fs::read_to_string("Cargo.lock").unwrap()).unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let needs = |name: &str| -> Vec<String> {
+        let of = packages.iter().filter(|package| package["name"].as_str() == Some(name));
+        let of = of.filter_map(|package| package.get("dependencies")?.as_array()).flatten();
+        of.map(|need| need.as_str().unwrap().split(' ').next().unwrap().to_owned()).collect()
+    };
+    let dependencies = manifest["dependencies"].as_table().unwrap().iter();
+    let asked = default.iter().filter_map(|part| part.strip_prefix("dep:").map(str::to_owned));
+    let plain = dependencies.filter(|(_, given)| given.get("optional").is_none()).map(|(name, _)| name.clone());
+    let mut tree: Vec<String> = plain.chain(asked).collect();
+    let mut at = 0;
+    while at < tree.len() {
+        let more = needs(&tree[at]).into_iter().filter(|name| !tree.contains(name)).collect::<Vec<_>>();
+        tree.extend(more);
+        at += 1;
+    }
+    assert!(tree.len() > 20, "{tree:?}");
+    for name in ["tokio", "hyper", "reqwest", "rustls", "rusqlite", "libsqlite3-sys", "jsonschema"] {
+        assert!(packages.iter().any(|package| package["name"].as_str() == Some(name)), "{name} is not locked");
+        assert!(!tree.iter().any(|it| it == name), "{name} comes with the default features");
+    }
+}
+
 /// Module, file and text of every source file.
 fn sources() -> Vec<(String, PathBuf, String)> {
     let mut out = Vec::new();

@@ -101,12 +101,13 @@ fn rest(session: &mut Session, mut ended: Ended) -> Result<bool, Stop> {
             }
             Ended::Stuck { error } => {
                 output::err(&format!("{error}\n"));
-                match ask("try again? [y/n] ")? {
-                    Typed::Line(line) if line.trim().starts_with('y') => {
-                        ended = block_on(session, async |session| session.go_on().await)?;
-                    }
-                    _ => return Ok(false),
+                match again()? {
+                    Some(true) => {}
+                    // What was said so far stays; the next message begins a new turn.
+                    Some(false) => session.cancel_token().cancel(),
+                    None => return Ok(false),
                 }
+                ended = block_on(session, async |session| session.go_on().await)?;
             }
             Ended::Failed { reason } => {
                 output::err(&format!("ended without an answer: {reason}\n"));
@@ -117,6 +118,18 @@ fn rest(session: &mut Session, mut ended: Ended) -> Result<bool, Stop> {
                 return Ok(true);
             }
             Ended::Idle => return Ok(true),
+        }
+    }
+}
+
+/// Whether the model shall be asked once more; `None` when the person is gone.
+fn again() -> Result<Option<bool>, Stop> {
+    loop {
+        let Typed::Line(line) = ask("try again? [y/n] ")? else { return Ok(None) };
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(true)),
+            "n" | "no" => return Ok(Some(false)),
+            _ => output::err("`y` asks the model again, `n` ends this turn, Ctrl-D leaves\n"),
         }
     }
 }

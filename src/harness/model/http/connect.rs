@@ -13,8 +13,21 @@ use super::Endpoint;
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(20);
 
+#[cfg(test)]
+thread_local! {
+    /// How many clients this thread has made.
+    static MADE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+pub(super) fn made() -> usize {
+    MADE.get()
+}
+
 /// A client for this server.
 pub(super) fn client(endpoint: &Endpoint) -> Result<Client, ModelError> {
+    #[cfg(test)]
+    MADE.set(MADE.get() + 1);
     let config = |what: String| ModelError::new(ErrorKind::Config, what);
     let tls = tls(endpoint.base_url.scheme() == "https")
         .map_err(|error| config(format!("the system's certificates cannot be used: {error}")))?;

@@ -24,6 +24,12 @@ use super::stream::ReplyStream;
 use super::{Model, ModelInfo};
 use crate::harness::credentials::Secret;
 
+/// How many HTTP clients this thread has made.
+#[cfg(test)]
+pub(super) fn clients_made() -> usize {
+    connect::made()
+}
+
 /// The version of Anthropic's protocol that is spoken.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 

@@ -13,9 +13,10 @@ use serde_json::Value;
 pub(super) use self::fault::{classify, payload_error, words};
 use super::assemble::Assembler;
 use super::error::{ErrorKind, ModelError};
+use super::reply::{StopReason, Usage};
 use super::request::Request;
 use super::sse::SseEvent;
-use super::types::Opaque;
+use super::types::{Opaque, ToolCall};
 
 /// A wire protocol of model servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,4 +126,13 @@ fn own(protocol: Protocol, opaque: Option<&Opaque>) -> Option<&Value> {
 /// Words of the harness for protocols that have no role for them.
 fn notice(text: &str) -> String {
     format!("<notice>\n{text}\n</notice>")
+}
+
+/// The arguments as a string that is always JSON: as the model wrote them where possible.
+fn arguments(call: &ToolCall) -> String {
+    if !call.arguments.trim().is_empty() && call.input().is_ok() {
+        call.arguments.clone()
+    } else {
+        call.input_for_replay().to_string()
+    }
 }

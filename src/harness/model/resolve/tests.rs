@@ -49,6 +49,18 @@ async fn models_without_a_server_need_nothing() {
 }
 
 #[test]
+fn no_http_client_is_made_for_a_model_without_a_server() {
+    let script = json!({ "path": "script.toml", "hash": "", "bytes": 0 });
+    let made = || super::super::http::clients_made();
+    let before = made();
+    open(json!({ "id": "bootstrap", "api": "bootstrap" }), &[]).unwrap();
+    open(json!({ "id": "mock", "api": "mock", "script": script }), &[]).unwrap();
+    assert_eq!(made(), before);
+    open(json!({ "api": "openai-chat", "base_url": "http://127.0.0.1:9/v1" }), &[]).unwrap();
+    assert_eq!(made(), before + 1);
+}
+
+#[test]
 fn what_is_missing_is_named_in_one_sentence() {
     let script = |path: &str| json!({ "api": "mock", "script": { "path": path, "hash": "", "bytes": 0 } });
     let cases = [

@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 pub(super) use self::decode::ChatDecoder;
 use super::super::request::{Effort, OutputFormat, Request, ToolChoice};
 use super::super::types::{AssistantPart, Message};
-use super::responses::arguments;
-use super::{EncodeOptions, Protocol, notice, own};
+use super::{EncodeOptions, Protocol, arguments, notice, own};
 use crate::harness::tools::ToolSpec;
 
 #[derive(Serialize)]

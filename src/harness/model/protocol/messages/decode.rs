@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::super::assemble::Assembler;
-use super::super::super::error::ModelError;
-use super::super::super::reply::{StopReason, Usage};
-use super::super::super::sse::SseEvent;
-use super::super::super::types::Opaque;
-use super::super::{Decoder, Progress, Protocol, count, cut_short, parse, payload_error, text};
+use super::super::{
+    Assembler, Decoder, ModelError, Opaque, Progress, Protocol, SseEvent, StopReason, Usage, count, cut_short, parse,
+    payload_error, text,
+};
 
 /// Reads one answer.
 #[derive(Debug, Default)]

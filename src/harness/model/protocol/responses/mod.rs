@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 pub(super) use self::decode::ResponsesDecoder;
 use super::super::request::{Effort, OutputFormat, Request, ToolChoice};
-use super::super::types::{AssistantPart, Message, ToolCall};
-use super::{EncodeOptions, Protocol, own};
+use super::super::types::{AssistantPart, Message};
+use super::{EncodeOptions, Protocol, arguments, own};
+use crate::harness::tools::ToolSpec;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -116,7 +117,7 @@ fn effort_name(effort: Effort) -> &'static str {
     }
 }
 
-fn tool(spec: &crate::harness::tools::ToolSpec) -> Tool<'_> {
+fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool {
         r#type: "function",
         name: &spec.name,
@@ -175,14 +176,5 @@ fn assistant<'a>(content: &'a [AssistantPart], items: &mut Vec<Item<'a>>) {
                 items.push(Item::FunctionCall { call_id: &call.id, name: &call.name, arguments: arguments(call) })
             }
         }
-    }
-}
-
-/// The arguments as a string that is always JSON: as the model wrote them where possible.
-pub(super) fn arguments(call: &ToolCall) -> String {
-    if !call.arguments.trim().is_empty() && call.input().is_ok() {
-        call.arguments.clone()
-    } else {
-        call.input_for_replay().to_string()
     }
 }
