@@ -84,6 +84,35 @@ fn a_turn_is_stopped_wherever_it_runs() {
 }
 
 #[test]
+fn whoever_lost_its_session_to_another_process_stops_and_writes_nothing() {
+    let dir = project(FREE, &json!([gate(), say("taken over")]));
+    let dir = dir.path();
+    let child = start(dir, &["run", "do it"]);
+    wait_for(&dir.join("log"));
+    let id = id(dir);
+    let db = rusqlite::Connection::open(dir.join(".restitch/sessions.db")).unwrap();
+    let (code, out, error) = loop {
+        // As if the process had slept through its lease; it may renew it in between, and then keeps the session.
+        db.execute("UPDATE sessions SET lease_until = 0", []).unwrap();
+        let resumed = agent(dir, &["resume", &id]);
+        if !resumed.2.contains("is being run by process") {
+            break resumed;
+        }
+    };
+    assert_eq!((code, out.as_str()), (0, "taken over\n"), "{error}");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("was taken over by another process"), "{error}");
+    let (_, lines, _) = agent(dir, &["show", "--json"]);
+    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(events.iter().zip(1..).all(|(event, number)| event["seq"] == number), "{lines}");
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    assert_eq!((of("resumed"), of("tool_finished"), of("turn_ended")), (1, 1, 1), "{lines}");
+    assert_eq!(fs::read_to_string(dir.join("log")).unwrap(), "ran\n");
+}
+
+#[test]
 fn a_session_starts_with_the_files_of_its_agent_and_none_of_the_projects_is_touched() {
     let dir =
         project("", &json!([call("read_file", json!({"path": "notes/plan.md"})), {"expect": "Plan", "text": "read"}]));

@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
             break;
         }
     }
-    output::err(&format!("restitch agent chat --session {}\n", session.id()));
+    output::err(&format!("restitch agent chat{} --session {}\n", args.place.flags(), session.id()));
     Ok(DONE)
 }
 

@@ -100,16 +100,18 @@ fn input(prompt: &Value) -> String {
     shown
 }
 
-/// What the person can do about the waits of a session whose process has ended.
-pub(super) fn how_to_answer(session: &str, waits: &[WaitRow]) -> String {
+/// What the person can do about the waits of a session whose process has ended. `flags` lead to its place.
+pub(super) fn how_to_answer(flags: &str, session: &str, waits: &[WaitRow]) -> String {
     let mut text = String::new();
     for wait in waits {
-        text.push_str(&format!(
-            "{}restitch agent answer {session} --wait {} '{}'\n",
-            question(wait),
-            wait.id,
-            choices(wait.kind)
-        ));
+        let (typed, or) = match wait.kind {
+            WaitKind::Approval => ("yes", "   (or `always`, or `no` with a reason)"),
+            WaitKind::Limit => ("yes", "   (or `no`)"),
+            WaitKind::Unknown => ("ANSWER", "   (`again`: it did not run, run it; `happened`: it ran; `skip`)"),
+            WaitKind::Question => ("'your answer'", ""),
+        };
+        let (asked, id) = (question(wait), wait.id);
+        text.push_str(&format!("{asked}restitch agent answer{flags} {session} --wait {id} {typed}{or}\n"));
     }
     text
 }
@@ -161,8 +163,8 @@ mod tests {
     #[test]
     fn options_are_numbered_and_the_command_that_answers_is_told() {
         let prompt = json!({"question": "Which?", "options": ["left", "right"]});
-        let text = how_to_answer("s1", &[wait(WaitKind::Question, prompt)]);
-        assert_eq!(text, "Which?\n  1. left\n  2. right\nrestitch agent answer s1 --wait 3 'your answer'\n");
+        let text = how_to_answer(" --db x.db", "s1", &[wait(WaitKind::Question, prompt)]);
+        assert_eq!(text, "Which?\n  1. left\n  2. right\nrestitch agent answer --db x.db s1 --wait 3 'your answer'\n");
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub(super) fn run(args: &Run) -> Result<u8, Stop> {
     };
     let mut session = session.map_err(stopped)?.watch(args.shown.watch());
     let ended = block_on(&mut session, async |session| session.send(&message, &options).await)?;
-    report(&session, ended, args.shown)
+    report(&session, ended, args.shown, &args.place.flags())
 }
 
 /// `restitch agent resume`.
@@ -110,7 +110,7 @@ pub(super) fn resume(args: &Resume) -> Result<u8, Stop> {
     let id = which(&journal, args.session.as_deref())?;
     let (_, agent) = args.place.agent()?;
     let session = Session::resume(agent, Box::new(journal), &id).map_err(stopped)?;
-    go_on(session, args.shown)
+    go_on(session, args.shown, &args.place.flags())
 }
 
 /// `restitch agent answer`.
@@ -119,7 +119,7 @@ pub(super) fn answer(args: &AnswerArgs) -> Result<u8, Stop> {
     let id = which(&journal, Some(&args.session))?;
     let open: Vec<WaitRow> = journal.waits(&id).map_err(Stop::failed)?;
     let open: Vec<WaitRow> = open.into_iter().filter(|wait| wait.answer.is_none()).collect();
-    let wait = pick(&open, args.wait, &id)?;
+    let wait = pick(&open, args.wait, &args.place.flags(), &id)?;
     let answer = Answer::parse(&args.answer.join(" "), wait).map_err(Stop::configuration)?;
     journal.answer(&id, wait.id, &answer.to_json()).map_err(Stop::failed)?;
     if args.no_resume {
@@ -127,7 +127,7 @@ pub(super) fn answer(args: &AnswerArgs) -> Result<u8, Stop> {
     }
     let (_, agent) = args.place.agent()?;
     match Session::resume(agent, Box::new(journal), &id) {
-        Ok(session) => go_on(session, args.shown),
+        Ok(session) => go_on(session, args.shown, &args.place.flags()),
         // Whoever runs it will find the answer.
         Err(RunError::Journal(JournalError::Busy { .. })) => Ok(DONE),
         Err(error) => Err(stopped(error)),
@@ -135,7 +135,7 @@ pub(super) fn answer(args: &AnswerArgs) -> Result<u8, Stop> {
 }
 
 /// The wait that is meant.
-fn pick<'a>(open: &'a [WaitRow], number: Option<u64>, session: &str) -> Result<&'a WaitRow, Stop> {
+fn pick<'a>(open: &'a [WaitRow], number: Option<u64>, flags: &str, session: &str) -> Result<&'a WaitRow, Stop> {
     match (open, number) {
         ([], _) => Err(Stop::failed(format!("session {session} waits for no answer"))),
         (_, Some(number)) => open
@@ -144,16 +144,16 @@ fn pick<'a>(open: &'a [WaitRow], number: Option<u64>, session: &str) -> Result<&
             .ok_or_else(|| Stop::failed(format!("session {session} waits for no answer with number {number}"))),
         ([only], None) => Ok(only),
         (several, None) => {
-            let text = render::how_to_answer(session, several);
+            let text = render::how_to_answer(flags, session, several);
             Err(Stop::configuration(format!("there are several questions; name one with --wait\n{text}")))
         }
     }
 }
 
-fn go_on(session: Session, shown: Shown) -> Result<u8, Stop> {
+fn go_on(session: Session, shown: Shown, flags: &str) -> Result<u8, Stop> {
     let mut session = session.watch(shown.watch());
     let ended = block_on(&mut session, async |session| session.go_on().await)?;
-    report(&session, ended, shown)
+    report(&session, ended, shown, flags)
 }
 
 /// The session that is meant; without a word, or with `-`, the newest.
@@ -200,7 +200,7 @@ pub(super) fn block_on(
 }
 
 /// Tells how a session came to rest, and with what exit code.
-fn report(session: &Session, ended: Ended, shown: Shown) -> Result<u8, Stop> {
+fn report(session: &Session, ended: Ended, shown: Shown, flags: &str) -> Result<u8, Stop> {
     let id = session.id();
     match ended {
         Ended::Done { answer } => {
@@ -210,12 +210,12 @@ fn report(session: &Session, ended: Ended, shown: Shown) -> Result<u8, Stop> {
             Ok(DONE)
         }
         Ended::Waiting(waits) => {
-            output::err(&render::how_to_answer(id, &waits));
+            output::err(&render::how_to_answer(flags, id, &waits));
             Ok(WAITING)
         }
         Ended::Failed { reason } => Err(Stop::failed(reason)),
         Ended::Stuck { error } => {
-            Err(Stop::failed(format!("{error}\nnothing is lost: `restitch agent resume {id}` tries again")))
+            Err(Stop::failed(format!("{error}\nnothing is lost: `restitch agent resume{flags} {id}` tries again")))
         }
         Ended::Cancelled => Err(Stop::failed("stopped")),
         Ended::Idle => {

@@ -8,7 +8,7 @@ use super::session::which;
 use super::setup::Place;
 use super::{DONE, Stop, print, render};
 use crate::cli::output;
-use crate::harness::session::{Journal as _, SessionState, StoredEvent, timestamp};
+use crate::harness::session::{Journal as _, SessionRow, SessionState, StoredEvent, holder, timestamp};
 
 /// How many events are read at once.
 const PAGE: usize = 500;
@@ -71,20 +71,29 @@ pub(super) fn sessions(args: &Sessions) -> Result<u8, Stop> {
             let line = json!({
                 "id": row.id, "agent": row.agent, "root": row.root, "model": row.model, "title": row.title,
                 "state": row.state, "created_at": timestamp(row.created_at), "updated_at": timestamp(row.updated_at),
-                "spent": row.spent, "last_event": row.last_event,
+                "spent": row.spent, "last_event": row.last_event, "process": holder(row).map(|owner| owner.pid),
             });
             text.push_str(&format!("{line}\n"));
         } else {
             let when = timestamp(row.updated_at);
             let when = when.split('.').next().unwrap_or_default().replace('T', " ");
             let title = if row.title.is_empty() { "-" } else { &row.title };
-            text.push_str(&format!("{}  {:7}  {when}  {}\n", row.id, row.state.as_str(), render::one_line(title)));
+            text.push_str(&format!("{}  {:7}  {when}  {}\n", row.id, state(row), render::one_line(title)));
         }
     }
     if rows.is_empty() && !args.json {
         output::err("there are no sessions yet\n");
     }
     print(&text)
+}
+
+/// Where a session stands, as far as the record and the processes of this system tell.
+fn state(row: &SessionRow) -> &'static str {
+    match row.state {
+        // Its process died; `resume` goes on.
+        SessionState::Running if holder(row).is_none() => "halted",
+        state => state.as_str(),
+    }
 }
 
 /// `restitch agent show`.
@@ -108,7 +117,7 @@ pub(super) fn show(args: &Show) -> Result<u8, Stop> {
     }
     let waits = journal.waits(&id).map_err(Stop::failed)?;
     if !args.json && !waits.is_empty() {
-        output::err(&render::how_to_answer(&id, &waits));
+        output::err(&render::how_to_answer(&args.place.flags(), &id, &waits));
     }
     Ok(DONE)
 }

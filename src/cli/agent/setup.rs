@@ -31,6 +31,27 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// The words that lead another command to the same place; empty, or with a space before each.
+    pub(super) fn flags(&self) -> String {
+        let mut flags = String::new();
+        let mut add = |flag: &str, value: &std::path::Path| {
+            let value = value.display().to_string();
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+            let value = if value.chars().all(plain) { value } else { format!("'{}'", value.replace('\'', r"'\''")) };
+            flags.push_str(&format!(" {flag} {value}"));
+        };
+        if let Some(directory) = &self.which.directory {
+            add("-C", directory);
+        }
+        if let Some(agent) = &self.which.agent {
+            add("--agent", agent.as_ref());
+        }
+        if let Some(db) = &self.db {
+            add("--db", db);
+        }
+        flags
+    }
+
     /// The file with the sessions, in a directory that is there.
     pub(super) fn journal(&self) -> Result<SqliteJournal, Stop> {
         let file = match &self.db {
@@ -102,4 +123,17 @@ fn variables() -> BTreeMap<String, String> {
     let text =
         |pair: (std::ffi::OsString, std::ffi::OsString)| Some((pair.0.into_string().ok()?, pair.1.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_is_named_leads_to_the_same_place() {
+        assert_eq!(Place::default().flags(), "");
+        let which = Which { directory: Some("it's here".into()), agent: Some("two".into()) };
+        let place = Place { which, db: Some("/tmp/a.db".into()) };
+        assert_eq!(place.flags(), r" -C 'it'\''s here' --agent two --db /tmp/a.db");
+    }
 }

@@ -36,32 +36,37 @@ pub(super) fn say(args: &Say) -> Result<u8, Stop> {
     let id = which(&journal, Some(&args.session))?;
     let id = id.as_str();
     let row = journal.find(id).map_err(Stop::failed)?;
+    let flags = &args.place.flags();
     if row.state == SessionState::Idle {
         return Err(Stop::failed(format!(
-            "session {id} has no open turn; `restitch agent run --session {id} \"…\"` begins one"
+            "session {id} has no open turn; `restitch agent run{flags} --session {id} \"…\"` begins one"
         )));
     }
     let text = message(args.message.as_deref())?;
     journal.post(id, &InboxItem::Message { text }).map_err(Stop::failed)?;
     // Looked at again: the turn may have ended in this very moment.
-    print(&heard(&journal.find(id).map_err(Stop::failed)?))
+    print(&heard(flags, &journal.find(id).map_err(Stop::failed)?))
 }
 
 /// When the message will be read.
-fn heard(row: &SessionRow) -> String {
+fn heard(flags: &str, row: &SessionRow) -> String {
     let id = &row.id;
     match row.state {
         SessionState::Idle => {
             format!(
-                "the turn has just ended; the message is kept and joins the next one: restitch agent run --session {id}\n"
+                "the turn has just ended; the message is kept and joins the next one: restitch agent run{flags} --session {id}\n"
             )
         }
         SessionState::Waiting => {
-            format!("the session waits for an answer (restitch agent show {id}); it reads the message after that\n")
+            format!(
+                "the session waits for an answer (restitch agent show{flags} {id}); it reads the message after that\n"
+            )
         }
         SessionState::Running if holder(row).is_some() => "it is read at the next step\n".to_owned(),
         SessionState::Running => {
-            format!("no process runs the session; it reads the message when it goes on: restitch agent resume {id}\n")
+            format!(
+                "no process runs the session; it reads the message when it goes on: restitch agent resume{flags} {id}\n"
+            )
         }
     }
 }
