@@ -18,6 +18,7 @@ fn a_word_to_a_session_that_another_process_runs_is_read_at_its_next_step() {
     let child = start(dir, &["run", "do it"]);
     wait_for(&dir.join("log"));
     let id = id(dir);
+    assert!(agent(dir, &["sessions"]).1.contains("  running  "));
     assert_eq!(
         agent(dir, &["say", &id, "and then tidy up"]),
         (0, "it is read at the next step\n".into(), String::new())
@@ -54,6 +55,7 @@ fn a_word_to_a_session_that_nobody_runs_is_kept_until_it_goes_on() {
     wait_for(&dir.join("log"));
     child.kill().unwrap();
     child.wait().unwrap();
+    assert!(agent(dir, &["sessions"]).1.contains("  halted  "), "nobody runs it");
     fs::write(dir.join("go"), "").unwrap();
     let (code, told, _) = agent(dir, &["say", &self::id(dir), "never mind"]);
     assert!(code == 0 && told.contains("restitch agent resume"), "{told}");
