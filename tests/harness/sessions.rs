@@ -50,6 +50,13 @@ fn exit_codes_tell_how_it_ended() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(error.contains("the key is refused") && error.contains("restitch agent resume"), "{error}");
 
+    // What this version leaves out is told before it works without it.
+    let dir = project("", &json!([say("here you are")]));
+    fs::create_dir(dir.path().join("agent/hooks")).unwrap();
+    fs::write(dir.path().join("agent/hooks/guard.js"), "").unwrap();
+    let told = "1 warning about the agent: `restitch agent check` shows it\n";
+    assert_eq!(agent(dir.path(), &["run", "do it"]), (0, "here you are\n".into(), told.into()));
+
     let dir = project("modle = 1", &json!([]));
     let (code, _, error) = agent(dir.path(), &["run", "do it"]);
     assert!(code == 2 && error.contains("compile/unknown-field"), "{code} {error}");

@@ -1,7 +1,7 @@
 //! From a directory to an agent that can run: compile, open the model, open the journal.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Stop, Which, findings, summary};
@@ -33,23 +33,8 @@ pub(super) struct Place {
 impl Place {
     /// The words that lead another command to the same place; empty, or with a space before each.
     pub(super) fn flags(&self) -> String {
-        let mut flags = String::new();
-        let mut add = |flag: &str, value: &std::path::Path| {
-            let value = value.display().to_string();
-            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-            let value = if value.chars().all(plain) { value } else { format!("'{}'", value.replace('\'', r"'\''")) };
-            flags.push_str(&format!(" {flag} {value}"));
-        };
-        if let Some(directory) = &self.which.directory {
-            add("-C", directory);
-        }
-        if let Some(agent) = &self.which.agent {
-            add("--agent", agent.as_ref());
-        }
-        if let Some(db) = &self.db {
-            add("--db", db);
-        }
-        flags
+        let db = self.db.as_ref().map(|db| flag("--db", db)).unwrap_or_default();
+        self.which.flags() + &db
     }
 
     /// The file with the sessions, in a directory that is there.
@@ -77,9 +62,34 @@ impl Place {
             output::err(&findings(&located, &errors));
             return Err(Stop::configuration(format!("the agent does not compile: {}", summary(&compilation))));
         };
+        let warnings = compilation.count(Severity::Warning);
+        if warnings > 0 {
+            let (s, them) = if warnings == 1 { ("", "it") } else { ("s", "them") };
+            let which = self.which.flags();
+            output::err(&format!(
+                "{warnings} warning{s} about the agent: `restitch agent check{which}` shows {them}\n"
+            ));
+        }
         let agent = agent(&located, manifest)?;
         Ok((located, Arc::new(agent)))
     }
+}
+
+impl Which {
+    /// As [`Place::flags`], without the sessions.
+    fn flags(&self) -> String {
+        let directory = self.directory.as_ref().map(|directory| flag("-C", directory));
+        let agent = self.agent.as_ref().map(|agent| flag("--agent", agent.as_ref()));
+        directory.into_iter().chain(agent).collect()
+    }
+}
+
+/// A flag and its value as they are typed.
+fn flag(name: &str, value: &Path) -> String {
+    let value = value.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let value = if value.chars().all(plain) { value } else { format!("'{}'", value.replace('\'', r"'\''")) };
+    format!(" {name} {value}")
 }
 
 /// The directory that is made with the first thing kept in it.

@@ -266,6 +266,10 @@ fn subagents(dir: &Dir, parent: &str, found: &mut NodeFiles, out: &mut Findings)
         if let Some((_, other)) = before.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(inner.name())) {
             out.push(slots::same_name(inner.name(), path, other));
         }
+        // Said once for it and all that is below it.
+        if parent == ROOT {
+            out.push(not_run(path.as_str(), &format!("`{}` (subagents)", inner.name())));
+        }
         found.children.push(child);
     }
 }
