@@ -169,6 +169,29 @@ fn a_killed_process_leaves_a_session_that_goes_on_without_repeating() {
 }
 
 #[test]
+fn a_disk_that_takes_no_more_loses_and_repeats_nothing() {
+    let settings = "[[approvals]]\ntool = \"bash\"\nask = \"never\"";
+    let mut replies: Vec<Value> =
+        (0..20).map(|n| call("bash", json!({"command": format!("echo {n} >> log")}))).collect();
+    replies.push(say("all done"));
+    let dir = project(settings, &json!(replies));
+    let dir = dir.path();
+    // No file may grow beyond 400 KiB: the log of the database does, after some steps.
+    let script = format!("trap '' XFSZ; ulimit -f 400; exec '{}' agent run go", env!("CARGO_BIN_EXE_restitch"));
+    let output = Command::new("bash").args(["-c", &script]).current_dir(dir).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("sessions.db") && error.contains("restitch agent resume"), "{error}");
+    let lines = || fs::read_to_string(dir.join("log")).unwrap_or_default().lines().count();
+    assert!((1..20).contains(&lines()), "{} of 20", lines());
+
+    let (code, out, error) = agent(dir, &["resume"]);
+    assert_eq!((code, out.as_str()), (0, "all done\n"), "{error}");
+    let want: String = (0..20).map(|n| format!("{n}\n")).collect();
+    assert_eq!(fs::read_to_string(dir.join("log")).unwrap(), want);
+}
+
+#[test]
 fn an_interrupt_stops_the_turn_and_what_it_runs() {
     let settings = "[[approvals]]\ntool = \"bash\"\nask = \"never\"";
     let command = "echo $$ > pid; sleep 600";

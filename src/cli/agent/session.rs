@@ -194,9 +194,22 @@ pub(super) fn block_on(
     // Whatever still runs on other threads ends with the process.
     runtime.shutdown_background();
     match ended {
-        Some(ended) => ended.map_err(stopped),
+        Some(ended) => ended.map_err(|error| broken_off(error, session.id())),
         None => Err(Stop::failed("stopped; `restitch agent resume` goes on")),
     }
+}
+
+/// Why a session that ran does not go on.
+fn broken_off(error: RunError, id: &str) -> Stop {
+    use JournalError::{Full, Locked, Storage};
+    let passes = matches!(&error, RunError::Journal(Full { .. } | Locked { .. } | Storage { .. }));
+    let mut stop = stopped(error);
+    if passes {
+        stop.text.push_str(&format!(
+            "\nwhat was recorded until then is safe; when that is mended, `restitch agent resume {id}` goes on"
+        ));
+    }
+    stop
 }
 
 /// Tells how a session came to rest, and with what exit code.

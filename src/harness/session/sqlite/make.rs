@@ -22,7 +22,12 @@ pub(super) fn make(path: &Path, durability: Durability) {
     super::private_file(&new);
     // Another process may have been quicker; then its file is the one.
     let _placed = fill(&new).and_then(|()| place(&new, path, durability));
-    let _gone = rustix::fs::unlink(&new);
+    // After a failure there may be a log, too.
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = new.as_os_str().to_owned();
+        name.push(suffix);
+        let _gone = rustix::fs::unlink(&name);
+    }
 }
 
 /// Writes an empty database of the newest layout that keeps a log.
