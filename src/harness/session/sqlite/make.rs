@@ -44,16 +44,10 @@ fn fill(new: &Path) -> Option<()> {
 
 /// Gives the file its name, unless something has it.
 fn place(new: &Path, path: &Path, durability: Durability) -> Option<()> {
-    let power = durability == Durability::Power;
-    if power {
-        sync(new, OFlags::RDONLY)?;
+    if durability == Durability::Power {
+        let file = rustix::fs::open(new, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        rustix::fs::fsync(file).ok()?;
     }
-    rustix::fs::link(new, path).ok()?;
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if power { sync(dir, OFlags::RDONLY | OFlags::DIRECTORY) } else { Some(()) }
-}
-
-fn sync(path: &Path, flags: OFlags) -> Option<()> {
-    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    rustix::fs::fsync(file).ok()
+    // The name is synced when SQLite makes the log beside it, before the first commit that has to last.
+    rustix::fs::link(new, path).ok()
 }

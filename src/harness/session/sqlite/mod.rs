@@ -37,6 +37,16 @@ pub enum Durability {
     Power,
 }
 
+impl Durability {
+    /// SQLite's word for it.
+    fn synchronous(self) -> &'static str {
+        match self {
+            Durability::Process => "normal",
+            Durability::Power => "full",
+        }
+    }
+}
+
 /// The moments of a transaction at which a test can stop the world.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +66,7 @@ pub(crate) type Hook = Box<dyn FnMut(Moment) -> Result<(), String> + Send>;
 pub struct SqliteJournal {
     db: Connection,
     path: String,
+    durability: Durability,
     #[cfg(test)]
     pub(crate) hook: Option<Hook>,
 }
@@ -90,8 +101,7 @@ impl SqliteJournal {
             return Err(JournalError::NotOurs { path: name });
         }
         db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).map_err(fail)?;
-        let synchronous = if durability == Durability::Power { "full" } else { "normal" };
-        db.pragma_update(None, "synchronous", synchronous).map_err(fail)?;
+        db.pragma_update(None, "synchronous", durability.synchronous()).map_err(fail)?;
         db.pragma_update(None, "foreign_keys", true).map_err(fail)?;
         db.set_prepared_statement_cache_capacity(64);
         if version < schema::newest() {
@@ -104,6 +114,7 @@ impl SqliteJournal {
         Ok(SqliteJournal {
             db,
             path: name,
+            durability,
             #[cfg(test)]
             hook: None,
         })
@@ -262,10 +273,16 @@ fn failure(path: &str, error: rusqlite::Error) -> JournalError {
 
 impl Journal for SqliteJournal {
     fn create(&mut self, new: &NewSession, owner: &Owner, ttl: Duration) -> Result<Lease, JournalError> {
-        self.transaction(|tx| {
+        // A session in which nothing was said need not outlive a power cut. What is said first is synced, and this with
+        // it, for they are in one log.
+        let sync = |db: &Connection, how| db.pragma_update(None, "synchronous", how);
+        sync(&self.db, "off").map_err(|error| self.fail(error))?;
+        let made = self.transaction(|tx| {
             write::create(tx, new)?;
             lease::acquire(tx, &new.id, owner, ttl)
-        })
+        });
+        sync(&self.db, self.durability.synchronous()).map_err(|error| self.fail(error))?;
+        made
     }
 
     fn acquire(&mut self, session: &str, owner: &Owner, ttl: Duration) -> Result<Lease, JournalError> {

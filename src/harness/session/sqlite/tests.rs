@@ -150,6 +150,23 @@ fn a_new_database_is_there_whole_or_not_at_all() {
 }
 
 #[test]
+fn what_is_said_is_synced_after_a_session_was_made_without() {
+    for (durability, full) in [(Durability::Power, 2), (Durability::Process, 1)] {
+        let place = Place::new();
+        let mut journal = SqliteJournal::open(&place.file(), durability).unwrap();
+        let level = |journal: &SqliteJournal| -> i64 {
+            journal.db.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap()
+        };
+        assert_eq!(level(&journal), full);
+        opened(&mut journal, "s1");
+        assert_eq!(level(&journal), full);
+        // Also when it fails: there is one of that name.
+        assert!(journal.create(&new_session("s1"), &this_process(), TTL).is_err());
+        assert_eq!(level(&journal), full);
+    }
+}
+
+#[test]
 fn events_are_numbered_without_gaps_and_resumable() {
     let place = Place::new();
     let mut journal = place.open();
