@@ -188,6 +188,9 @@ impl Session {
                 batch.push(Write::Value(name.into(), "0".into()));
             }
         }
+        // A wish to stop that came too late was not meant for this turn.
+        let late = self.journal.inbox(&self.state.id)?.into_iter().filter(|entry| entry.item == InboxItem::Cancel);
+        late.for_each(|entry| batch.push(Write::Taken(entry.id)));
         batch.push(message_write(&Message::user(message)));
         batch.event(Event::TurnStarted { text: message.to_owned() });
         self.commit(batch)?;

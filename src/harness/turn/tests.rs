@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::agent::TurnOptions;
 use super::super::answer::Answer;
 use super::super::model::{ErrorKind, Message};
-use super::super::session::{Journal as _, JournalError, SessionState, WaitKind};
+use super::super::session::{InboxItem, Journal as _, JournalError, SessionState, WaitKind};
 use super::super::testkit::{self, Line, Project, Script, agent, calls, config, say};
 use super::{Ended, RunError, Session};
 
@@ -261,6 +261,21 @@ async fn a_message_while_the_turn_is_open_steers_it() {
     let asked = model.asked().pop().unwrap();
     assert_eq!(asked.messages.last(), Some(&Message::user("do the other thing")));
     assert!(kinds(&project, session.id()).contains(&"steered".to_owned()));
+}
+
+#[tokio::test]
+async fn a_wish_to_stop_that_comes_too_late_does_not_stop_the_next_turn() {
+    let project = Project::new();
+    let model = Script::new(vec![say("first"), say("second")]);
+    let mut session = project.start(&agent(Arc::clone(&model), config(json!({}))));
+    assert_eq!(session.send("one", &TurnOptions::default()).await.unwrap(), done("first"));
+    let mut other = testkit::journal(&project.root());
+    other.post(session.id(), &InboxItem::Cancel).unwrap();
+    // A word that came late is kept, though.
+    other.post(session.id(), &InboxItem::Message { text: "and this".into() }).unwrap();
+    assert_eq!(session.send("two", &TurnOptions::default()).await.unwrap(), done("second"));
+    assert_eq!(model.asked()[1].messages.last(), Some(&Message::user("and this")));
+    assert!(other.inbox(session.id()).unwrap().is_empty());
 }
 
 #[tokio::test]
