@@ -53,7 +53,8 @@ impl Session {
     /// Takes up a session that another process ran. `id` may be the beginning or the end of its id.
     ///
     /// # Errors
-    /// [`JournalError::Busy`] while another process runs it; [`RunError::Workspace`]; [`RunError::Journal`].
+    /// [`JournalError::Busy`](super::session::JournalError::Busy) while another process runs it; [`RunError::Workspace`];
+    /// [`RunError::Journal`].
     pub fn resume(agent: Arc<Agent>, mut journal: Box<dyn Journal>, id: &str) -> Result<Self, RunError> {
         let row = journal.find(id)?;
         let env = environment(&agent, Path::new(&row.root), &row.id)?;
