@@ -106,8 +106,8 @@ pub use read::{Endings, FileLine, FileView, ReadFileError, ReadOptions};
 pub use report::{DiffOptions, LiveEvent, Report};
 pub use schema::{Audience, PatchTool};
 pub use search::{
-    Answer, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions, SearchRow, Sort,
-    Syntax, Total,
+    Answer, AnswerForm, Glob, GlobOptions, Mode, Notice, NoticeCode, RowKind, Search, SearchError, SearchOptions,
+    SearchRow, Sort, Syntax, Total,
 };
 pub use text::{Piece, Spliced, WideEncoding};
 pub use undo::{UndoEntry, UndoError, Undone, undo, undo_list};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::cli::args::{open_root, seconds};
-use crate::cli::search::Choice;
+use crate::cli::search::{Choice, form};
 use crate::cli::{DONE, NOTHING, output};
-use crate::{Glob, GlobOptions, SearchOptions, Sort};
+use crate::{Glob, GlobOptions, Sort};
 
 pub(super) const ABOUT: &str = "List the files below the current directory that fit a glob";
 
@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
 
-    /// Bytes of the whole answer as text
+    /// Bytes of the whole answer
     #[arg(long, value_name = "N", default_value_t = 64 << 10)]
     max_bytes: usize,
 
@@ -74,9 +74,7 @@ pub(super) fn run(args: &Args) -> u8 {
 }
 
 fn go(args: &Args) -> Result<u8, String> {
-    if args.max_bytes < SearchOptions::LEAST_BYTES {
-        return Err(format!("--max-bytes must be at least {}", SearchOptions::LEAST_BYTES));
-    }
+    let form = form(args.json, args.max_bytes)?;
     let sort = match args.sort {
         SortArg::Path => Sort::Path,
         SortArg::Time => Sort::Time,
@@ -86,6 +84,7 @@ fn go(args: &Args) -> Result<u8, String> {
         .limit(args.limit)
         .offset(args.offset)
         .max_bytes(args.max_bytes)
+        .form(form)
         .threads(args.threads)
         .follow(args.choice.follow)
         .ignore_rules(!args.choice.no_ignore);

@@ -104,28 +104,53 @@ pub fn restitch(words: Vec<OsString>) -> ExitCode {
     if named == "apply_patch" || named == "applypatch" {
         return apply_patch(words);
     }
-    let code = match Restitch::try_parse_from(words) {
-        Ok(Restitch { command: Command::Apply(args) }) => apply::run(&args),
-        Ok(Restitch { command: Command::Check(args) }) => apply::run(&args.checking()),
-        Ok(Restitch { command: Command::Search(args) }) => search::run(&args),
-        Ok(Restitch { command: Command::Read(args) }) => read::run(&args),
-        Ok(Restitch { command: Command::Glob(args) }) => glob::run(&args),
-        Ok(Restitch { command: Command::Undo(args) }) => undo::run(&args),
-        Ok(Restitch { command: Command::Recover(args) }) => recover::run(&args),
-        Ok(Restitch { command: Command::Convert(args) }) => convert::run(&args),
-        Ok(Restitch { command: Command::Diff(args) }) => diff::run(&args),
-        Ok(Restitch { command: Command::Schema(args) }) => schema::run(&args),
-        Ok(Restitch { command: Command::Doctor(args) }) => doctor::run(&args),
-        Ok(Restitch { command: Command::Init(args) }) => init::run(&args),
-        Ok(Restitch { command: Command::Completions(args) }) => generate::completions(&args),
-        Ok(Restitch { command: Command::Man(args) }) => generate::man(&args),
+    let code = match parsed(words) {
+        Ok(Command::Apply(args)) => apply::run(&args),
+        Ok(Command::Check(args)) => apply::run(&args.checking()),
+        Ok(Command::Search(args)) => search::run(&args),
+        Ok(Command::Read(args)) => read::run(&args),
+        Ok(Command::Glob(args)) => glob::run(&args),
+        Ok(Command::Undo(args)) => undo::run(&args),
+        Ok(Command::Recover(args)) => recover::run(&args),
+        Ok(Command::Convert(args)) => convert::run(&args),
+        Ok(Command::Diff(args)) => diff::run(&args),
+        Ok(Command::Schema(args)) => schema::run(&args),
+        Ok(Command::Doctor(args)) => doctor::run(&args),
+        Ok(Command::Init(args)) => init::run(&args),
+        Ok(Command::Completions(args)) => generate::completions(&args),
+        Ok(Command::Man(args)) => generate::man(&args),
         #[cfg(feature = "mcp")]
-        Ok(Restitch { command: Command::Mcp(args) }) => mcp::run(&args),
+        Ok(Command::Mcp(args)) => mcp::run(&args),
         #[cfg(feature = "harness")]
-        Ok(Restitch { command: Command::Agent(command) }) => agent::run(&command),
+        Ok(Command::Agent(command)) => agent::run(&command),
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)
+}
+
+/// The command that `words` ask for.
+fn parsed(words: Vec<OsString>) -> Result<Command, clap::Error> {
+    match words.get(1).and_then(|word| word.to_str()) {
+        Some("search") => alone(words, "search", search::ABOUT, search::HELP).map(Command::Search),
+        Some("read") => alone(words, "read", read::ABOUT, read::HELP).map(Command::Read),
+        Some("glob") => alone(words, "glob", glob::ABOUT, glob::HELP).map(Command::Glob),
+        _ => Restitch::try_parse_from(words).map(|program| program.command),
+    }
+}
+
+/// Reads the flags of one command without building those of all the others, for the commands that are called again and
+/// again. What it says is what the whole program says.
+fn alone<A: clap::Args>(
+    words: Vec<OsString>,
+    name: &'static str,
+    about: &'static str,
+    help: &'static str,
+) -> Result<A, clap::Error> {
+    let command = A::augment_args(clap::Command::new(name)).about(about).after_help(help);
+    let program = clap::Command::new("restitch").max_term_width(100).subcommand(command);
+    let mut words = program.try_get_matches_from(words)?;
+    let (_, mut flags) = words.remove_subcommand().unwrap_or_default();
+    A::from_arg_matches_mut(&mut flags)
 }
 
 /// Runs the program `apply_patch`.
@@ -140,4 +165,24 @@ pub fn apply_patch(words: Vec<OsString>) -> ExitCode {
         Err(error) => output::usage(&error),
     };
     ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_read_alone_says_what_the_whole_program_says() {
+        let rests: [&[&str]; 6] =
+            [&["--help"], &["-h"], &[], &["--no-such-flag"], &["--limit", "x", "y"], &["--", "-V", "--version", "z"]];
+        for (name, rest) in ["search", "read", "glob"].into_iter().flat_map(|name| rests.map(|rest| (name, rest))) {
+            let words: Vec<OsString> = ["restitch", name].iter().chain(rest).map(OsString::from).collect();
+            let told = |result: Result<Command, clap::Error>| match result {
+                Ok(command) => format!("{command:?}"),
+                Err(error) => format!("{} {}", error.exit_code(), error.render()),
+            };
+            let whole = told(Restitch::try_parse_from(&words).map(|program| program.command));
+            assert_eq!(told(parsed(words)), whole, "{name} {rest:?}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cli::args::{open_root, seconds};
 use crate::cli::{DONE, NOTHING, output};
-use crate::{Mode, Search, SearchOptions, Syntax};
+use crate::{AnswerForm, Mode, Search, SearchOptions, Syntax};
 
 pub(super) const ABOUT: &str = "Search the files below the current directory, within a budget";
 
@@ -77,7 +77,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
 
-    /// Bytes of the whole answer as text
+    /// Bytes of the whole answer
     #[arg(long, value_name = "N", default_value_t = 64 << 10)]
     max_bytes: usize,
 
@@ -166,15 +166,26 @@ pub(super) fn run(args: &Args) -> u8 {
 
 fn go(args: &Args) -> Result<u8, String> {
     let (patterns, path) = patterns(args)?;
-    if args.max_bytes < SearchOptions::LEAST_BYTES {
-        return Err(format!("--max-bytes must be at least {}", SearchOptions::LEAST_BYTES));
-    }
-    let search = Search::any_of(patterns, options(args)).map_err(|error| error.to_string())?;
+    let form = form(args.json, args.max_bytes)?;
+    let search = Search::any_of(patterns, options(args).form(form)).map_err(|error| error.to_string())?;
     let workspace = open_root(args.choice.root.as_deref())?;
     let answer = search.run(&workspace, path).map_err(|error| error.to_string())?;
     output::written(|out| if args.json { answer.write_json(out) } else { answer.write_text(out) })
         .map_err(|error| format!("the answer could not be written: {error}"))?;
     Ok(if answer.rows().is_empty() { NOTHING } else { DONE })
+}
+
+/// The form of the answer, when it can be so small.
+pub(super) fn form(json: bool, max_bytes: usize) -> Result<AnswerForm, String> {
+    let (form, least) = match json {
+        true => (AnswerForm::Json, SearchOptions::LEAST_JSON_BYTES),
+        false => (AnswerForm::Text, SearchOptions::LEAST_BYTES),
+    };
+    if max_bytes < least {
+        let with = if json { " with --json" } else { "" };
+        return Err(format!("--max-bytes must be at least {least}{with}"));
+    }
+    Ok(form)
 }
 
 /// With `-e` the first argument is the path.

@@ -1,6 +1,7 @@
 //! From batches in path order to the rows that are shown: paging, the byte budget, and the early end.
 
 use super::budget::{self, LEAST_TEXT, MARK};
+use super::form::AnswerForm;
 use super::found::{Batch, Event, Found, Line, PathBytes, RowKind, Tally};
 use super::job::{Ask, TreeJob};
 use super::notices;
@@ -52,9 +53,11 @@ pub(super) struct Collector {
     /// Rows that are passed over.
     offset: u64,
     skip: u64,
+    form: AnswerForm,
     /// Bytes for rows.
     room: usize,
-    /// Files that are looked at beyond the last row that is shown, so that small trees have an exact total.
+    /// Files and directories that are looked at beyond the last row that is shown, so that small trees have an exact
+    /// total.
     look_ahead: u64,
     pub(super) rows: Vec<Kept>,
     /// Rows that are shown, context lines aside.
@@ -68,7 +71,7 @@ pub(super) struct Collector {
     held: usize,
     /// There is no room for a further row.
     pub(super) full: bool,
-    /// Files looked at beyond the last row that is shown.
+    /// Files and directories looked at beyond the last row that is shown.
     beyond: Option<u64>,
     pub(super) interrupted: bool,
     pub(super) tally: Tally,
@@ -87,7 +90,8 @@ impl Collector {
             limit: options.limit as u64,
             offset: options.offset as u64,
             skip: options.offset as u64,
-            room: options.max_bytes - notices::share(options.max_bytes),
+            form: options.form,
+            room: options.bytes() - notices::share(options.bytes()) - options.form.frame(),
             look_ahead: if options.stats { u64::MAX } else { look_ahead },
             rows: Vec::new(),
             shown: 0,
@@ -105,7 +109,8 @@ impl Collector {
 
     /// Takes the next batch: whether more is wanted.
     pub(super) fn take(&mut self, batch: Batch) -> bool {
-        let files = batch.tally.files;
+        // What a directory holds of itself is a batch, too.
+        let looked_at = batch.tally.files.max(1);
         for event in batch.events {
             self.event(event);
         }
@@ -113,7 +118,7 @@ impl Collector {
         self.interrupted |= batch.interrupted;
         self.exact &= !batch.interrupted;
         match &mut self.beyond {
-            Some(beyond) => *beyond += files,
+            Some(beyond) => *beyond += looked_at,
             None if self.total > self.offset.saturating_add(self.limit) || self.full => self.beyond = Some(0),
             None => {}
         }
@@ -202,8 +207,7 @@ impl Collector {
         if self.full {
             return;
         }
-        let separator = usize::from(self.context != (0, 0)) * 3;
-        let cost = overhead(path, &line) + separator + line.text.len().min(LEAST_TEXT + 2 * MARK.len());
+        let cost = self.form.row(path, &line, self.grouped()) + self.least_of(&line);
         // One row is always shown, cut as short as need be.
         if self.least + cost > self.room && !self.rows.is_empty() {
             self.full = true;
@@ -218,15 +222,27 @@ impl Collector {
         }
     }
 
+    /// Whether groups of rows are parted.
+    fn grouped(&self) -> bool {
+        self.context != (0, 0)
+    }
+
+    /// Bytes that the text of a line takes at its shortest.
+    fn least_of(&self, line: &Line) -> usize {
+        let window = budget::window(&line.text, line.at as usize, LEAST_TEXT);
+        let marks = if window.len() < line.text.len() { 2 * MARK.len() } else { self.form.marks(line) };
+        self.form.text(&line.text[window]) + marks
+    }
+
     /// Cuts the longest lines until all rows fit.
     pub(super) fn shorten(&mut self) {
-        let separator = usize::from(self.context != (0, 0)) * 3;
-        let fixed = self.rows.iter().map(|row| overhead(&row.path, &row.line) + separator).sum();
-        let marked = |line: &Line| line.text.len() + marks(line);
-        let lengths = self.rows.iter().map(|row| marked(&row.line)).collect();
-        let most = budget::fair_length(lengths, fixed, self.room);
-        for row in self.rows.iter_mut().filter(|row| marked(&row.line) > most) {
-            row.line.shorten(most);
+        let (form, grouped) = (self.form, self.grouped());
+        let fixed = self.rows.iter().map(|row| form.row(&row.path, &row.line, grouped)).sum();
+        let marked = |line: &Line| form.text(&line.text) + form.marks(line);
+        let lengths: Vec<usize> = self.rows.iter().map(|row| marked(&row.line)).collect();
+        let most = budget::fair_length(lengths.clone(), fixed, self.room);
+        for (row, _) in self.rows.iter_mut().zip(lengths).filter(|(_, length)| *length > most) {
+            row.line.shorten(most, form);
         }
         self.held = self.rows.iter().map(|row| row.line.text.len()).sum();
     }
@@ -241,17 +257,6 @@ impl Gather<TreeJob<'_>> for Collector {
         let keep = if self.full { 0 } else { self.limit.saturating_sub(self.shown) };
         Ask { skip: self.skip, keep }
     }
-}
-
-/// Bytes that a row takes as text besides its line: path, number, separators and the line end.
-fn overhead(path: &[u8], line: &Line) -> usize {
-    let digits = line.number.checked_ilog10().unwrap_or(0) as usize + 1;
-    path.len() + 1 + if line.kind == RowKind::File { 0 } else { digits + 2 }
-}
-
-/// Bytes that the marks of a cut line take.
-fn marks(line: &Line) -> usize {
-    MARK.len() * (usize::from(line.cut.0) + usize::from(line.cut.1))
 }
 
 /// A path for messages: not too long, without line ends.

@@ -8,6 +8,7 @@ use super::grep::Engine;
 use super::hits::{Hits, Keep, Want};
 use super::pieces;
 use super::stop::Stop;
+use crate::text::UTF8_BOM;
 use crate::workspace::Stamp;
 use crate::workspace::tree::read_up_to;
 
@@ -82,7 +83,7 @@ impl<'s> FileSearch<'s> {
         if matches!(text, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
             self.engine.stream(text, &mut hits)?;
         } else {
-            self.engine.slice(text, &mut hits)?;
+            self.engine.slice(text.strip_prefix(UTF8_BOM).unwrap_or(text), &mut hits)?;
             hits.binary = hits.any() && memchr::memchr(0, text).is_some();
         }
         Ok(settle(hits, start, order, tally))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::budget;
+use super::form::AnswerForm;
 
 /// A path below the root, as bytes.
 pub(super) type PathBytes = Arc<[u8]>;
@@ -47,12 +48,21 @@ impl Line {
         }
     }
 
-    /// Cuts what is kept to at most `most` bytes.
-    pub(super) fn shorten(&mut self, most: usize) {
-        if self.text.len() > most {
-            let (before, after) = self.cut;
-            let shorter = Line::new(self.number, self.kind, &self.text, self.at as usize, most);
-            *self = Line { cut: (shorter.cut.0 || before, shorter.cut.1 || after), ..shorter };
+    /// Cuts what is kept to at most `most` bytes, as they count in `form`.
+    pub(super) fn shorten(&mut self, most: usize, form: AnswerForm) {
+        let mut length = most;
+        loop {
+            if self.text.len() > length {
+                let (before, after) = self.cut;
+                let shorter = Line::new(self.number, self.kind, &self.text, self.at as usize, length);
+                *self = Line { cut: (shorter.cut.0 || before, shorter.cut.1 || after), ..shorter };
+            }
+            let cost = form.text(&self.text);
+            if cost <= most {
+                return;
+            }
+            // Some of its characters count for more than their bytes.
+            length = self.text.len() * most / cost;
         }
     }
 }
@@ -140,7 +150,15 @@ pub(super) struct Batch {
     pub(super) interrupted: bool,
 }
 
+/// So many bytes take as long to search as a small file takes to open.
+const BYTES_AS_A_FILE: u64 = 16 << 10;
+
 impl Batch {
+    /// What it took to make, in small files.
+    pub(super) fn effort(&self) -> u64 {
+        self.tally.files.max(1) + self.tally.bytes / BYTES_AS_A_FILE
+    }
+
     /// Bytes it holds, about.
     pub(super) fn weight(&self) -> usize {
         self.events.iter().map(Event::weight).sum()

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::answer::{Answer, Asked};
 use super::collect::Collector;
 use super::error::SearchError;
+use super::form::AnswerForm;
 use super::found::{Batch, Event, Found, PathBytes};
 use super::job::unreadable;
 use super::listing::{Run, as_path};
@@ -78,10 +79,17 @@ impl GlobOptions {
         self
     }
 
-    /// How many bytes the answer has as text; never less than [`SearchOptions::LEAST_BYTES`]. Default: 64 KiB.
+    /// How many bytes the answer has in its form, as [`SearchOptions::max_bytes`] counts them. Default: 64 KiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.search = self.search.max_bytes(bytes);
+        self
+    }
+
+    /// The form in which the answer is going to be written. Default: [`AnswerForm::Text`].
+    #[must_use]
+    pub fn form(mut self, form: AnswerForm) -> Self {
+        self.search = self.search.form(form);
         self
     }
 
@@ -239,6 +247,11 @@ impl Job for NameJob<'_> {
             },
             Work::Link(link) => split(self.walk.follow(&link)),
         }
+    }
+
+    fn effort(names: &Names) -> u64 {
+        // The names of a directory are there once it is listed, unless each is asked for its time.
+        names.files.iter().filter(|(time, _)| *time != 0).count().max(1) as u64
     }
 
     fn weight(names: &Names) -> usize {

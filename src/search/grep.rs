@@ -9,15 +9,18 @@ use super::hits::Hits;
 use super::matcher::Finds;
 use super::options::{Mode, SearchOptions};
 use super::pattern::Pattern;
-use crate::text::UTF8_BOM;
 
 /// The longest line that is searched as a whole, and the most memory a thread spends on one.
 pub(super) const LONGEST_LINE: usize = 8 << 20;
 
-/// A searcher with its buffers; each thread has one.
+/// Searchers with their buffers; each thread has them.
 pub(super) struct Engine<'p> {
     pattern: &'p Pattern,
-    searcher: Searcher,
+    builder: SearcherBuilder,
+    /// For texts in memory; it needs no buffer.
+    slices: Searcher,
+    /// For texts that are read, made for the first of them.
+    streams: Option<Searcher>,
     /// Matches can go over line ends, so that a text must be in memory as a whole.
     pub(super) multiline: bool,
 }
@@ -36,30 +39,28 @@ impl<'p> Engine<'p> {
             .before_context(before)
             .after_context(after)
             .multi_line(options.multiline)
-            .bom_sniffing(true)
-            .heap_limit(Some(LONGEST_LINE));
-        let searcher = builder.build();
-        let multiline = searcher.multi_line_with_matcher(&pattern.matcher);
-        Engine { pattern, searcher, multiline }
+            .bom_sniffing(false)
+            .heap_limit(Some(1));
+        let slices = builder.build();
+        builder.bom_sniffing(true).heap_limit(Some(LONGEST_LINE)).binary_detection(BinaryDetection::quit(0));
+        let multiline = slices.multi_line_with_matcher(&pattern.matcher);
+        Engine { pattern, builder, slices, streams: None, multiline }
     }
 
-    /// Searches a text that is in memory and is UTF-8 or bytes of some other kind. A byte order mark at its start is no
-    /// part of its first line.
+    /// Searches a text that is in memory and is UTF-8 or bytes of some other kind, without a byte order mark.
     pub(super) fn slice(&mut self, text: &[u8], hits: &mut Hits<'_>) -> io::Result<()> {
         let matcher = &self.pattern.matcher;
-        let bare = text.strip_prefix(UTF8_BOM).unwrap_or(text);
         if hits.needs_no_lines() && !self.multiline && matcher.line_terminator().is_some() {
-            count_lines(matcher, bare, hits);
+            count_lines(matcher, text, hits);
             return Ok(());
         }
         if let Finds::Literal(finder) = matcher
-            && finder.find(bare).is_none()
+            && finder.find(text).is_none()
         {
             return Ok(());
         }
-        self.searcher.set_binary_detection(BinaryDetection::none());
         let sink = ToHits { hits, pattern: self.pattern, multiline: self.multiline };
-        self.searcher.search_slice(matcher, text, sink)
+        self.slices.search_slice(matcher, text, sink)
     }
 
     /// The first match in a stretch of one line that begins at `from` or after it.
@@ -73,9 +74,9 @@ impl<'p> Engine<'p> {
     /// # Errors
     /// Those of `text`, and one of its own when a line is longer than [`LONGEST_LINE`].
     pub(super) fn stream(&mut self, text: impl Read, hits: &mut Hits<'_>) -> io::Result<()> {
-        self.searcher.set_binary_detection(BinaryDetection::quit(0));
         let sink = ToHits { hits, pattern: self.pattern, multiline: self.multiline };
-        self.searcher.search_reader(&self.pattern.matcher, text, sink)
+        let searcher = self.streams.get_or_insert_with(|| self.builder.build());
+        searcher.search_reader(&self.pattern.matcher, text, sink)
     }
 }
 

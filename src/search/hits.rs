@@ -1,6 +1,7 @@
 //! The hits of one file while it is searched: what is kept of them, and when enough is known.
 
 use super::budget::{self, LEAST_TEXT};
+use super::form::AnswerForm;
 use super::found::{Found, Line, PathBytes, RowKind};
 
 /// The most bytes of one file's lines that are kept while it is not known which of them are shown.
@@ -154,7 +155,7 @@ impl<'k> Hits<'k> {
     fn shorten(&mut self) {
         let lengths = self.lines.iter().map(|line| line.text.len()).collect();
         let most = budget::fair_length(lengths, 0, self.keep.bytes).max(LEAST_TEXT);
-        self.lines.iter_mut().for_each(|line| line.shorten(most));
+        self.lines.iter_mut().for_each(|line| line.shorten(most, AnswerForm::Text));
         self.held = self.lines.iter().map(|line| line.text.len()).sum();
         if self.held > self.keep.bytes {
             // Even with all of them at their shortest there is no room for more.

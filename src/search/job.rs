@@ -19,7 +19,7 @@ use crate::workspace::ops::Errno;
 /// The most bytes of hits that a run keeps while it is not known which of them are shown.
 const MOST_AHEAD: usize = 4 << 20;
 
-/// How many files are searched beyond the last row that is shown, to count further rows.
+/// How many files and directories are looked at beyond the last row that is shown, to count further rows.
 pub(super) const LOOK_AHEAD: u64 = 32;
 
 /// Rows that are still wanted.
@@ -63,7 +63,7 @@ impl<'s> SearchJob<'s> {
             ahead: ask.is_none(),
             shortens: ask.is_some() || offset == 0,
             row_bytes: self.options.max_row_bytes,
-            bytes: self.options.max_bytes,
+            bytes: self.options.bytes(),
             enough: if self.options.stats { u64::MAX } else { limit.saturating_add(offset).saturating_add(1) },
         }
     }
@@ -119,6 +119,10 @@ impl<'s> Job for TreeJob<'s> {
             },
             Work::Link(link) => split(self.walk.follow(&link)),
         }
+    }
+
+    fn effort(batch: &Batch) -> u64 {
+        batch.effort()
     }
 
     fn weight(batch: &Batch) -> usize {

@@ -19,6 +19,7 @@ mod budget;
 mod collect;
 mod error;
 mod file;
+mod form;
 mod found;
 mod glob;
 mod grep;
@@ -41,6 +42,7 @@ mod walk;
 
 pub use answer::{Answer, Notice, NoticeCode, SearchRow, Total};
 pub use error::SearchError;
+pub use form::AnswerForm;
 pub use found::RowKind;
 pub use glob::{Glob, GlobOptions, Sort};
 pub use options::{Mode, SearchOptions, Syntax};

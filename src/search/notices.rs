@@ -2,6 +2,7 @@
 
 use super::answer::{Asked, Notice, NoticeCode, Total};
 use super::collect::{Collector, Named};
+use super::form::AnswerForm;
 use super::found::Tally;
 use super::options::SearchOptions;
 use super::stop::Cause;
@@ -19,7 +20,7 @@ pub(super) fn of(
     asked: &Asked<'_>,
     total: Total,
 ) -> Vec<Notice> {
-    let mut notices = Notices { list: Vec::new(), room: share(options.max_bytes) };
+    let mut notices = Notices { list: Vec::new(), form: options.form, room: share(options.bytes()) };
     ended(&mut notices, kept, options, cause, asked, total);
     let cut = kept.rows.iter().filter(|row| row.line.cut != (false, false)).count();
     if cut > 0 {
@@ -54,6 +55,7 @@ pub(super) fn of(
 
 struct Notices {
     list: Vec<Notice>,
+    form: AnswerForm,
     /// Bytes that are left for further ones.
     room: usize,
 }
@@ -61,11 +63,13 @@ struct Notices {
 impl Notices {
     /// Adds a notice, shortened if need be, if there is room.
     fn add(&mut self, code: NoticeCode, mut message: String) {
-        // The line end, and for the first one the empty line before it.
-        let room = self.room.saturating_sub(2);
-        if message.len() > room {
-            let mut end = room.saturating_sub("…".len());
-            while !message.is_char_boundary(end) {
+        let form = self.form;
+        // As text an empty line stands before the first one.
+        let room = self.room.saturating_sub(form.notice(code.name()) + 1);
+        if form.text(message.as_bytes()) > room {
+            let most = room.saturating_sub("…".len());
+            let mut end = most.min(message.len());
+            while !message.is_char_boundary(end) || form.text(&message.as_bytes()[..end]) > most {
                 end -= 1;
             }
             if end < 24 {
@@ -74,7 +78,7 @@ impl Notices {
             message.truncate(end);
             message.push('…');
         }
-        self.room = room - message.len() + 1;
+        self.room = room + 1 - form.text(message.as_bytes());
         self.list.push(Notice { code, message });
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::form::AnswerForm;
 use super::select::Selection;
 use crate::limits::CancelToken;
 
@@ -55,6 +56,7 @@ pub struct SearchOptions {
     pub(super) offset: usize,
     pub(super) max_row_bytes: usize,
     pub(super) max_bytes: usize,
+    pub(super) form: AnswerForm,
     pub(super) timeout: Option<Duration>,
     pub(super) cancel: CancelToken,
     pub(super) threads: usize,
@@ -76,6 +78,7 @@ impl Default for SearchOptions {
             offset: 0,
             max_row_bytes: 8 << 10,
             max_bytes: 64 << 10,
+            form: AnswerForm::Text,
             timeout: None,
             cancel: CancelToken::new(),
             threads: 0,
@@ -88,6 +91,9 @@ impl Default for SearchOptions {
 impl SearchOptions {
     /// The smallest answer that can be asked for, in bytes.
     pub const LEAST_BYTES: usize = 256;
+
+    /// The smallest answer that can be asked for as JSON, in bytes.
+    pub const LEAST_JSON_BYTES: usize = 1024;
 
     /// The defaults.
     #[must_use]
@@ -174,12 +180,29 @@ impl SearchOptions {
         self
     }
 
-    /// How many bytes the answer has as text, notices included; never less than [`SearchOptions::LEAST_BYTES`]. When
-    /// the rows do not fit, the longest lines are cut first. Default: 64 KiB.
+    /// How many bytes the answer has in its [`form`](SearchOptions::form), notices included; never less than
+    /// [`SearchOptions::LEAST_BYTES`], as JSON [`SearchOptions::LEAST_JSON_BYTES`]. When the rows do not fit, the longest
+    /// lines are cut first. One row is always shown, however long its path. Default: 64 KiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes.max(Self::LEAST_BYTES);
         self
+    }
+
+    /// The form in which the answer is going to be written, whose bytes [`SearchOptions::max_bytes`] counts. Default:
+    /// [`AnswerForm::Text`].
+    #[must_use]
+    pub fn form(mut self, form: AnswerForm) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The bytes of an answer.
+    pub(super) fn bytes(&self) -> usize {
+        match self.form {
+            AnswerForm::Text => self.max_bytes,
+            AnswerForm::Json => self.max_bytes.max(Self::LEAST_JSON_BYTES),
+        }
     }
 
     /// How long a run may take; then it returns what it has, and says so. Default: no bound.

@@ -23,8 +23,8 @@ const MOST_HELD: usize = 8 << 20;
 /// What waiting output costs besides what it holds.
 const OUTPUT_COST: usize = 256;
 
-/// How many pieces are done by one thread before others are worth their start.
-const ALONE: usize = 16;
+/// How much effort one thread makes before others are worth their start.
+const ALONE: u64 = 128;
 
 /// How many threads work on one search when the caller does not say.
 const MOST_THREADS: usize = 16;
@@ -45,6 +45,9 @@ pub(super) trait Job: Sync {
 
     /// Does one piece. `ask` is there when the piece is at the head, and then it is exact.
     fn perform(&self, work: Self::Work, ask: Option<Self::Ask>, scratch: &mut Self::Scratch) -> Step<Self>;
+
+    /// What an output took to make, in small files opened and searched. At least 1.
+    fn effort(output: &Self::Output) -> u64;
 
     /// Bytes that an output holds.
     fn weight(output: &Self::Output) -> usize;
@@ -91,8 +94,8 @@ struct State<J: Job, G> {
     lone_busy: bool,
     /// Nothing further is wanted.
     stopped: bool,
-    /// How many pieces were taken so far.
-    taken: usize,
+    /// What the outputs so far took to make.
+    effort: u64,
     /// How many threads wait.
     waiting: usize,
     gather: G,
@@ -125,7 +128,7 @@ pub(super) fn run<J: Job, G: Gather<J>>(job: &J, first: J::Work, gather: G, thre
         held: 0,
         lone_busy: false,
         stopped: false,
-        taken: 0,
+        effort: 0,
         waiting: 0,
         gather,
     };
@@ -175,7 +178,7 @@ impl<J: Job, G: Gather<J>> Shared<J, G> {
                     state.waiting -= 1;
                 }
                 Next::Do { key, work, ask } => {
-                    let start = state.taken > ALONE && !state.pending.is_empty();
+                    let start = state.effort >= ALONE && !state.pending.is_empty();
                     drop(state);
                     if start && let Some(crew) = crew.take() {
                         crew.start(job, self);
@@ -215,7 +218,6 @@ impl<J: Job, G: Gather<J>> State<J, G> {
         let Some((key, at_head)) = self.first_free(job) else { return Next::Wait };
         let Some(Pending { work, .. }) = self.pending.remove(&key) else { return Next::Wait };
         self.lone_busy |= job.alone(&work);
-        self.taken += 1;
         Next::Do { key, work, ask: at_head.then(|| self.gather.ask()) }
     }
 
@@ -259,6 +261,7 @@ impl<J: Job, G: Gather<J>> State<J, G> {
     }
 
     fn finish(&mut self, key: Key, output: J::Output) {
+        self.effort += J::effort(&output);
         self.held += OUTPUT_COST + J::weight(&output);
         self.open.insert(key, Some(output));
     }

@@ -59,9 +59,10 @@ impl Default for Selection {
 /// The choice of files, ready to be asked.
 #[derive(Debug)]
 pub(super) struct Filter {
-    globs: Override,
-    types: Types,
-    deny: Gitignore,
+    // `None` where nothing was asked for: even a set without globs takes some time to build.
+    globs: Option<Override>,
+    types: Option<Types>,
+    deny: Option<Gitignore>,
     pub(super) ignore: bool,
     pub(super) follow: bool,
 }
@@ -80,37 +81,40 @@ impl Filter {
 
     /// Whether a directory may hold files that are wanted.
     pub(super) fn admits_dir(&self, path: &Path) -> bool {
-        self.globs.is_empty() || !self.globs.matched(path, true).is_ignore()
+        self.globs.as_ref().is_none_or(|globs| !globs.matched(path, true).is_ignore())
     }
 
     /// Whether a file is wanted.
     pub(super) fn admits_file(&self, path: &Path) -> bool {
-        (self.globs.is_empty() || !self.globs.matched(path, false).is_ignore())
-            && (self.types.is_empty() || !self.types.matched(path, false).is_ignore())
+        self.globs.as_ref().is_none_or(|globs| !globs.matched(path, false).is_ignore())
+            && self.types.as_ref().is_none_or(|types| !types.matched(path, false).is_ignore())
     }
 
     /// Whether all files are wanted.
     pub(super) fn admits_all(&self) -> bool {
-        self.globs.is_empty() && self.types.is_empty()
+        self.globs.is_none() && self.types.is_none()
     }
 
     /// Whether there are files that must not be shown.
     pub(super) fn has_denied(&self) -> bool {
-        !self.deny.is_empty()
+        self.deny.is_some()
     }
 
     /// Whether a file must not be shown.
     pub(super) fn denies(&self, path: &Path) -> bool {
-        self.has_denied() && self.deny.matched_path_or_any_parents(path, false).is_ignore()
+        self.deny.as_ref().is_some_and(|deny| deny.matched_path_or_any_parents(path, false).is_ignore())
     }
 }
 
-fn globs(globs: &[String], base: &Path) -> Result<Override, SearchError> {
+fn globs(globs: &[String], base: &Path) -> Result<Option<Override>, SearchError> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
     let mut builder = OverrideBuilder::new(base);
     for glob in globs {
         builder.add(&plain(glob)).map_err(|error| bad_glob(glob, &error))?;
     }
-    builder.build().map_err(|error| bad_glob(&globs.join(" "), &error))
+    builder.build().map(Some).map_err(|error| bad_glob(&globs.join(" "), &error))
 }
 
 /// The glob without a `./` in front, which says nothing.
@@ -119,12 +123,15 @@ fn plain(glob: &str) -> String {
     format!("{sign}{}", rest.strip_prefix("./").unwrap_or(rest))
 }
 
-fn deny(globs: &[String]) -> Result<Gitignore, SearchError> {
+fn deny(globs: &[String]) -> Result<Option<Gitignore>, SearchError> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
     let mut builder = GitignoreBuilder::new("");
     for glob in globs {
         builder.add_line(None, glob).map_err(|error| bad_glob(glob, &error))?;
     }
-    builder.build().map_err(|error| bad_glob(&globs.join(" "), &error))
+    builder.build().map(Some).map_err(|error| bad_glob(&globs.join(" "), &error))
 }
 
 fn bad_glob(glob: &str, error: &ignore::Error) -> SearchError {
@@ -135,9 +142,9 @@ fn bad_glob(glob: &str, error: &ignore::Error) -> SearchError {
     SearchError::Glob { glob: glob.to_owned(), message }
 }
 
-fn types(names: &[String]) -> Result<Types, SearchError> {
+fn types(names: &[String]) -> Result<Option<Types>, SearchError> {
     if names.is_empty() {
-        return Ok(Types::empty());
+        return Ok(None);
     }
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
@@ -149,5 +156,5 @@ fn types(names: &[String]) -> Result<Types, SearchError> {
         }
         builder.select(name);
     }
-    builder.build().map_err(|error| SearchError::FileType { name: error.to_string(), near: None })
+    builder.build().map(Some).map_err(|error| SearchError::FileType { name: error.to_string(), near: None })
 }

@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
 use restitch::{
-    Answer, CancelToken, Digest, Glob, GlobOptions, Mode, NoticeCode, Search, SearchError, SearchOptions, Sort, Syntax,
-    Workspace,
+    Answer, AnswerForm, CancelToken, Digest, Glob, GlobOptions, Mode, NoticeCode, Search, SearchError, SearchOptions,
+    Sort, Syntax, Workspace,
 };
 
 use crate::support::{Random, TestDir, restitch};
@@ -707,4 +707,37 @@ fn a_line_of_a_gigabyte_is_searched_in_bounded_memory() {
     assert_eq!(answer.shown(), 2);
     assert_eq!(answer.rows()[0].cut(), (true, true));
     assert!(peak() < 120 << 10, "{} KiB", peak());
+}
+
+#[test]
+fn the_json_never_exceeds_its_budget() {
+    let mut random = Random::new(8);
+    let dir = TestDir::new(&[]);
+    // Characters that take one, two and six bytes in JSON, and one that is no UTF-8.
+    let parts: [&[u8]; 5] = [b"a", b"\"\\", "é".as_bytes(), b"\x01", b"\xff"];
+    for file in 0..40 {
+        let mut text = Vec::new();
+        for _ in 0..random.below(8) {
+            let part = parts[random.below(5)];
+            text.extend(part.repeat(random.below(300)));
+            text.extend(b"hit");
+            text.extend(part.repeat(random.below(700)));
+            text.push(b'\n');
+        }
+        dir.write(&format!("{}/\"{file}", "d".repeat(1 + random.below(40))), &text);
+        dir.write(&format!("bin\\{file}"), b"hit\0");
+    }
+    for bytes in [1024, 1500, 3000, 10_000, 64 << 10] {
+        for options in [content(), content().context(2), SearchOptions::new(), SearchOptions::new().mode(Mode::Count)] {
+            let options = options.max_bytes(bytes).form(AnswerForm::Json).limit(200);
+            let answer = search(&dir, options, "hit", "").unwrap();
+            let mut json = Vec::new();
+            answer.write_json(&mut json).unwrap();
+            assert!(json.len() <= bytes, "{} > {bytes}", json.len());
+            assert!(!answer.rows().is_empty());
+            assert_eq!(answer.truncated(), answer.next_offset().is_some());
+            let lines = answer.mode() == Mode::Content;
+            assert!(!lines || json.len() > bytes / 2, "{} of {bytes} used", json.len());
+        }
+    }
 }
