@@ -216,7 +216,10 @@ impl<'w, S: Source + ?Sized> Work<'_, 'w, S> {
             *self.refused = true;
             return failure.map(|failure| LiveEvent::Misfit { op, failure: Box::new(failure) });
         }
-        match self.open.as_mut()?.placer.place(hunk) {
+        let placer = &mut self.open.as_mut()?.placer;
+        // Where many have come at a time they are placed as when all are there.
+        placer.expect(file.kind.hunks().len());
+        match placer.place(hunk) {
             Ok(Some(placed)) => Some(LiveEvent::Placed { op, placed: placed.clone() }),
             Ok(None) => None,
             Err(failure) => {

@@ -34,6 +34,7 @@ fn go(workspace: &Workspace, options: &ApplyOptions, mut reader: Box<dyn Read + 
     let files = LiveFiles::new();
     let mut live = LiveApply::new(workspace, &files, options);
     let mut buffer = vec![0; READ];
+    let mut lines = String::new();
     loop {
         match reader.read(&mut buffer) {
             Ok(0) => break,
@@ -41,19 +42,19 @@ fn go(workspace: &Workspace, options: &ApplyOptions, mut reader: Box<dyn Read + 
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(ApplyError::Read(error)),
         }
-        tell(&mut live)?;
+        tell(&mut live, &mut lines)?;
     }
     live.end();
-    tell(&mut live)?;
+    tell(&mut live, &mut lines)?;
     Ok(live.finish()?.json())
 }
 
-/// Prints what has become certain.
-fn tell(live: &mut LiveApply<'_>) -> Result<(), ApplyError> {
-    let mut lines = String::new();
+/// Prints what has become certain, in one write.
+fn tell(live: &mut LiveApply<'_>, lines: &mut String) -> Result<(), ApplyError> {
+    lines.clear();
     let told = loop {
         match live.next_event() {
-            Ok(Some(event)) => lines.push_str(&event.json()),
+            Ok(Some(event)) => event.write_json(lines),
             Ok(None) => break Ok(()),
             Err(error) => break Err(error.into()),
         }

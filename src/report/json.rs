@@ -188,7 +188,7 @@ pub(super) fn placed(placed: &Placed) -> HunkWire {
     }
 }
 
-fn placed_note(note: PlacedNote) -> &'static str {
+pub(super) fn placed_note(note: PlacedNote) -> &'static str {
     match note {
         PlacedNote::OutOfOrder => "out-of-order",
         PlacedNote::DroppedEmptyLine => "dropped-empty-line",

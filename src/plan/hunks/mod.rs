@@ -80,7 +80,7 @@ pub enum PlacedNote {
 /// Linear in the file and the hunks, for all hunks together.
 pub fn update(base: &[u8], hunks: &[Hunk], policy: &Policy) -> Result<Updated, UpdateError> {
     let mut placer = HunkPlacer::new(base, policy)?;
-    placer.placer.expect(hunks.len());
+    placer.expect(hunks.len());
     for hunk in hunks {
         // Failures are kept and told by `finish`, all at once.
         let _placed = placer.place(hunk);
@@ -156,6 +156,11 @@ impl<'a> HunkPlacer<'a> {
             failures: Vec::new(),
             not_searched: 0,
         })
+    }
+
+    /// Says how many hunks there are, as far as is known: for many it costs less to number the file's lines at once.
+    pub(crate) fn expect(&mut self, hunks: usize) {
+        self.placer.expect(hunks);
     }
 
     /// Places the next hunk. `Ok(None)` says that it was not looked for, because 20 hunks before it have failed.
