@@ -6,7 +6,9 @@
 use std::alloc::System;
 
 use cap::Cap;
-use restitch::{Hunk, MemSource, OpKind, Parser, Patch, Plan, PlanOptions, Policy, Sign, update};
+use restitch::{
+    ApplyOptions, Hunk, LiveApply, LiveFiles, MemSource, OpKind, Parser, Patch, Plan, PlanOptions, Policy, Sign, update,
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -155,10 +157,45 @@ fn a_large_new_file_is_held_once() {
     assert!(cost.peak <= 16 * 1024, "{cost:?} for a content of {size}");
 }
 
+fn streaming_a_patch_costs_what_applying_it_at_once_costs() {
+    let lines = 40_000;
+    let text = file(lines);
+    let all: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
+    let mut patch = String::from("*** Begin Patch\n*** Update File: a\n");
+    let hunks = (0..lines - 20).step_by(20);
+    let count = hunks.len();
+    hunks.for_each(|i| patch += &format!("@@\n {}\n-{}\n+x\n", all[i], all[i + 1]));
+    patch += "*** End Patch\n";
+    let tree = || MemSource::new().file("a", text.clone());
+    let (source, options) = (tree(), PlanOptions::default());
+    let (whole, _plan) = cost(|| Plan::new(Patch::parse(patch.as_bytes()).unwrap(), &source, &options).unwrap());
+    let (source, options) = (tree(), ApplyOptions::default());
+    let (streamed, events) = cost(|| {
+        let files = LiveFiles::new();
+        let mut live = LiveApply::new(&source, &files, &options);
+        let (mut lines, mut events) = (String::with_capacity(4096), 0);
+        for piece in patch.as_bytes().chunks(64 << 10) {
+            live.feed(piece);
+            while let Some(event) = live.next_event().unwrap() {
+                lines.clear();
+                event.write_json(&mut lines);
+                events += 1;
+            }
+        }
+        let _plan = live.into_plan().unwrap();
+        events
+    });
+    // All hunks, and that the operation was opened and is complete.
+    assert_eq!(events, count + 2);
+    assert!(streamed.allocations <= whole.allocations + 100, "{streamed:?} {whole:?}");
+    assert!(streamed.peak <= whole.peak + whole.peak / 10 + 256 * 1024, "{streamed:?} {whole:?}");
+}
+
 #[test]
 fn memory_is_bounded_and_counted() {
     finding_a_hunk_allocates_nothing_per_line();
     many_hunks_cost_a_constant_per_line();
     parsing_allocates_per_operation_and_holds_the_text_once();
     a_large_new_file_is_held_once();
+    streaming_a_patch_costs_what_applying_it_at_once_costs();
 }

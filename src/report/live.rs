@@ -137,7 +137,7 @@ fn number(out: &mut String, mut value: u64) {
             break;
         }
     }
-    out.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 fn name(action: Action) -> &'static str {
