@@ -112,5 +112,6 @@ pub use search::{
 pub use text::{Piece, Spliced, WideEncoding};
 pub use undo::{UndoEntry, UndoError, Undone, undo, undo_list};
 pub use workspace::{
-    Abilities, Bytes, Digest, DigestError, FileData, Loaded, MemSource, Source, SourceError, Stamp, State, Workspace,
+    Abilities, Bytes, Digest, DigestError, FileData, Loaded, MemSource, PathRefused, RefusedReason, Source,
+    SourceError, Stamp, State, Workspace,
 };

@@ -20,12 +20,11 @@ pub use error::ReadFileError;
 pub use view::{Endings, FileLine, FileView};
 
 use std::fs::File;
-use std::time::Duration;
 
-use crate::limits::{CancelToken, Deadline};
+use crate::limits::{Bounds, bounded};
 use crate::path::RelPath;
 use crate::workspace::tree::{read_up_to, stamp_of};
-use crate::workspace::{SourceError, Stamp, Workspace};
+use crate::workspace::{Purpose, RefusedReason, SourceError, Stamp, Workspace};
 use scan::{Content, Scan};
 use window::Window;
 
@@ -43,8 +42,7 @@ pub struct ReadOptions {
     max_bytes: usize,
     max_line_chars: usize,
     as_text: bool,
-    timeout: Option<Duration>,
-    cancel: CancelToken,
+    bounds: Bounds,
 }
 
 /// Where the window begins.
@@ -63,8 +61,7 @@ impl Default for ReadOptions {
             max_bytes: 50 << 10,
             max_line_chars: 2000,
             as_text: false,
-            timeout: None,
-            cancel: CancelToken::new(),
+            bounds: Bounds::default(),
         }
     }
 }
@@ -119,19 +116,7 @@ impl ReadOptions {
         self
     }
 
-    /// How long the read may take; then it is an error. Default: no bound.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// A token that ends the read with an error. Default: one that nobody cancels.
-    #[must_use]
-    pub fn cancel(mut self, token: CancelToken) -> Self {
-        self.cancel = token;
-        self
-    }
+    bounded!(bounds, "is an error");
 
     /// Reads the file at `path`, relative to the root of `workspace` or absolute and inside it; links that stay inside
     /// are followed.
@@ -139,15 +124,14 @@ impl ReadOptions {
     /// # Errors
     /// [`ReadFileError`] when there is no such file, when it cannot be read or keeps changing, or when time ran out.
     pub fn read(&self, workspace: &Workspace, path: &str) -> Result<FileView, ReadFileError> {
-        let deadline = self.timeout.map_or(Deadline::NONE, Deadline::after);
-        let named = workspace.relative(path).map_err(|reason| ReadFileError::Path { path: path.into(), reason })?;
-        let Some(named) = named else {
-            return Err(ReadFileError::NotAFile { path: path.into(), what: "a directory" });
-        };
+        let stop = self.bounds.begin();
+        let refuse = |reason| ReadFileError::Refused(Purpose::Read.refuse(path, reason));
+        let named = workspace.relative(path).map_err(|reason| refuse(RefusedReason::NoPath(reason)))?;
+        let named = named.ok_or_else(|| refuse(RefusedReason::NotThat("a directory")))?;
         for _ in 0..TRIES {
             let (file, stamp) =
-                workspace.open_read(&named, true).map_err(|error| refused(workspace, path, &named, error))?;
-            let stop = || self.cancel.is_cancelled() || deadline.passed();
+                workspace.open_read(&named, true).map_err(|error| refuse(reason(workspace, &named, error)))?;
+            let stop = || stop.asked();
             if let Some(view) = self.view(&named, file, &stamp, &stop).map_err(|error| error.at(path))? {
                 return Ok(view);
             }
@@ -190,18 +174,13 @@ impl ReadOptions {
 }
 
 /// Why a path could not be opened, in the reader's words.
-fn refused(workspace: &Workspace, given: &str, path: &RelPath, error: SourceError) -> ReadFileError {
-    let given = given.to_owned();
+fn reason(workspace: &Workspace, path: &RelPath, error: SourceError) -> RefusedReason {
     match error {
-        SourceError::Io { kind: std::io::ErrorKind::NotFound, .. } => {
-            ReadFileError::NoSuchFile { path: given, near: workspace.suggestion(path.as_str()) }
+        SourceError::Io { kind: std::io::ErrorKind::NotFound, .. } | SourceError::NotADirectory(_) => {
+            RefusedReason::Absent(workspace.suggestion(path.as_str()))
         }
-        SourceError::NotADirectory(_) => {
-            ReadFileError::NoSuchFile { path: given, near: workspace.suggestion(path.as_str()) }
-        }
-        SourceError::NotAFile(what) => ReadFileError::NotAFile { path: given, what },
-        SourceError::Git => ReadFileError::Git { path: given },
-        reason => ReadFileError::Access { path: given, reason },
+        SourceError::NotAFile(what) => RefusedReason::NotThat(what),
+        error => RefusedReason::Access(error),
     }
 }
 

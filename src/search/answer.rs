@@ -7,7 +7,7 @@ use super::found::RowKind;
 use super::listing::as_path;
 use super::notices;
 use super::options::{Mode, SearchOptions};
-use super::stop::Cause;
+use crate::limits::Cause;
 
 /// How many rows there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

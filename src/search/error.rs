@@ -1,7 +1,6 @@
 //! Why a search could not be begun.
 
-use crate::path::PathError;
-use crate::workspace::SourceError;
+use crate::workspace::{PathRefused, meant};
 
 /// Why a search could not be begun. Nothing was searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,53 +42,14 @@ pub enum SearchError {
         message: String,
     },
     /// There is no such file type.
-    #[error("there is no file type `{name}`{}", meant(.near.as_ref()))]
+    #[error("there is no file type `{name}`{}", meant(.near.as_deref()))]
     FileType {
         /// The name as received.
         name: String,
         /// A name that may have been meant.
         near: Option<String>,
     },
-    /// Nothing is at the path.
-    #[error("`{path}` does not exist{}", meant(.near.as_ref()))]
-    NoSuchPath {
-        /// The path as received.
-        path: String,
-        /// A path that may have been meant.
-        near: Option<String>,
-    },
-    /// The text is no path below the root.
-    #[error("`{path}` cannot be searched: {reason}")]
-    Path {
-        /// The path as received.
-        path: String,
-        /// What is wrong with it.
-        reason: PathError,
-    },
-    /// The path cannot be reached or read.
-    #[error("`{path}` {reason}")]
-    Access {
-        /// The path as received.
-        path: String,
-        /// Why not.
-        reason: SourceError,
-    },
-    /// The path lies in a repository's own directory.
-    #[error("`{path}` lies inside `.git`, which is never searched")]
-    Git {
-        /// The path as received.
-        path: String,
-    },
-    /// The path is a pipe, a socket or a device.
-    #[error("`{path}` is {what}, which cannot be searched")]
-    Special {
-        /// The path as received.
-        path: String,
-        /// What it is.
-        what: &'static str,
-    },
-}
-
-fn meant(near: Option<&String>) -> String {
-    near.map(|near| format!("; is `{near}` meant?")).unwrap_or_default()
+    /// The path that was named cannot be looked at.
+    #[error(transparent)]
+    Refused(#[from] PathRefused),
 }

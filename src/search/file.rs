@@ -7,7 +7,7 @@ use super::found::{Event, PathBytes, Tally};
 use super::grep::Engine;
 use super::hits::{Hits, Keep, Want};
 use super::pieces;
-use super::stop::Stop;
+use crate::limits::Stop;
 use crate::text::UTF8_BOM;
 use crate::workspace::Stamp;
 use crate::workspace::tree::read_up_to;

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
-use std::time::Duration;
 
 use super::answer::{Answer, Asked};
 use super::collect::Collector;
@@ -16,9 +15,8 @@ use super::options::{Mode, SearchOptions};
 use super::order::{self, Gather, Job, Part, Step};
 use super::select::{Filter, Selection};
 use super::start::{self, Start};
-use super::stop::Stop;
 use super::walk::{self, Listed, Walk, Work};
-use crate::limits::{CancelToken, Deadline};
+use crate::limits::{Stop, bounded};
 use crate::workspace::Workspace;
 use crate::workspace::tree::Tree;
 
@@ -39,14 +37,13 @@ pub enum Sort {
 #[derive(Clone, Debug)]
 pub struct GlobOptions {
     sort: Sort,
-    timeout: Option<Duration>,
     /// The bounds that it has in common with a search.
     search: SearchOptions,
 }
 
 impl Default for GlobOptions {
     fn default() -> Self {
-        GlobOptions { sort: Sort::Path, timeout: None, search: SearchOptions::new().mode(Mode::Files).limit(100) }
+        GlobOptions { sort: Sort::Path, search: SearchOptions::new().mode(Mode::Files).limit(100) }
     }
 }
 
@@ -93,19 +90,7 @@ impl GlobOptions {
         self
     }
 
-    /// How long a run may take; then it returns what it has. Default: no bound.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// A token that ends a run early; it returns what it has. Default: one that nobody cancels.
-    #[must_use]
-    pub fn cancel(mut self, token: CancelToken) -> Self {
-        self.search = self.search.cancel(token);
-        self
-    }
+    bounded!(search.bounds, "returns what it has, and says so");
 
     /// How many threads work, 0 for as many as the machine has. Default: 0.
     #[must_use]
@@ -160,8 +145,7 @@ impl Glob {
     /// [`SearchError`] when the path is not there, leads outside the root or into `.git`, or cannot be read.
     pub fn run(&self, workspace: &Workspace, path: &str) -> Result<Answer, SearchError> {
         let options = &self.options.search;
-        let deadline = self.options.timeout.map_or(Deadline::NONE, Deadline::after);
-        let stop = Stop::new(deadline, options.cancel.clone());
+        let stop = options.bounds.begin();
         let tree = Tree::new(workspace);
         let mut gather = Paths {
             collector: Collector::new(options, LOOK_AHEAD),

@@ -11,8 +11,8 @@ use super::options::{Mode, SearchOptions};
 use super::order::{Job, Part, Step};
 use super::pattern::Pattern;
 use super::select::Filter;
-use super::stop::Stop;
 use super::walk::{self, Listed, Walk, Work};
+use crate::limits::Stop;
 use crate::workspace::Stamp;
 use crate::workspace::ops::Errno;
 

@@ -37,7 +37,6 @@ mod render;
 mod rules;
 mod select;
 mod start;
-mod stop;
 mod walk;
 
 pub use answer::{Answer, Notice, NoticeCode, SearchRow, Total};
@@ -55,10 +54,8 @@ use job::{SearchJob, TreeJob};
 use pattern::Pattern;
 use select::Filter;
 use start::Start;
-use stop::Stop;
 use walk::Walk;
 
-use crate::limits::Deadline;
 use crate::workspace::Workspace;
 use crate::workspace::tree::Tree;
 
@@ -120,8 +117,7 @@ impl Search {
     /// be read. What cannot be read below it is told in the answer.
     pub fn run(&self, workspace: &Workspace, path: &str) -> Result<Answer, SearchError> {
         let options = &self.options;
-        let deadline = options.timeout.map_or(Deadline::NONE, Deadline::after);
-        let stop = Stop::new(deadline, options.cancel.clone());
+        let stop = options.bounds.begin();
         let tree = Tree::new(workspace);
         let mut collector = Collector::new(options, job::LOOK_AHEAD);
         let search = SearchJob { pattern: &self.pattern, options, filter: &self.filter, stop: &stop };

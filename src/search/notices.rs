@@ -5,7 +5,7 @@ use super::collect::{Collector, Named};
 use super::form::AnswerForm;
 use super::found::Tally;
 use super::options::SearchOptions;
-use super::stop::Cause;
+use crate::limits::Cause;
 
 /// The share of an answer's bytes that is kept for notices.
 pub(super) fn share(max_bytes: usize) -> usize {

@@ -1,10 +1,8 @@
 //! What a search can be told, with its defaults.
 
-use std::time::Duration;
-
 use super::form::AnswerForm;
 use super::select::Selection;
-use crate::limits::CancelToken;
+use crate::limits::{Bounds, bounded};
 
 /// What a row of the answer is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,8 +55,7 @@ pub struct SearchOptions {
     pub(super) max_row_bytes: usize,
     pub(super) max_bytes: usize,
     pub(super) form: AnswerForm,
-    pub(super) timeout: Option<Duration>,
-    pub(super) cancel: CancelToken,
+    pub(super) bounds: Bounds,
     pub(super) threads: usize,
     pub(super) stats: bool,
     pub(super) selection: Selection,
@@ -79,8 +76,7 @@ impl Default for SearchOptions {
             max_row_bytes: 8 << 10,
             max_bytes: 64 << 10,
             form: AnswerForm::Text,
-            timeout: None,
-            cancel: CancelToken::new(),
+            bounds: Bounds::default(),
             threads: 0,
             stats: false,
             selection: Selection::default(),
@@ -205,19 +201,7 @@ impl SearchOptions {
         }
     }
 
-    /// How long a run may take; then it returns what it has, and says so. Default: no bound.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// A token that ends a run early; it returns what it has. Default: one that nobody cancels.
-    #[must_use]
-    pub fn cancel(mut self, token: CancelToken) -> Self {
-        self.cancel = token;
-        self
-    }
+    bounded!(bounds, "returns what it has, and says so");
 
     /// How many threads work, 0 for as many as the machine has. The answer does not depend on it. Default: 0.
     #[must_use]

@@ -5,7 +5,7 @@ use std::fs::File;
 use super::error::SearchError;
 use crate::path::RelPath;
 use crate::workspace::tree::{Thing, Tree};
-use crate::workspace::{SourceError, Stamp};
+use crate::workspace::{Purpose, RefusedReason, SourceError, Stamp};
 
 /// Where a search begins.
 pub(super) enum Start {
@@ -18,15 +18,13 @@ pub(super) enum Start {
 /// Finds what is at `given`.
 pub(super) fn find(tree: &Tree<'_>, given: &str) -> Result<Start, SearchError> {
     let workspace = tree.workspace();
-    let path = workspace.relative(given).map_err(|reason| SearchError::Path { path: given.into(), reason })?;
+    let refuse = |reason| SearchError::Refused(Purpose::Search.refuse(given, reason));
+    let path = workspace.relative(given).map_err(|reason| refuse(RefusedReason::NoPath(reason)))?;
     if path.as_ref().is_some_and(RelPath::enters_git) {
-        return Err(SearchError::Git { path: given.into() });
+        return Err(refuse(RefusedReason::Git));
     }
     let shown = path.as_ref().map_or("", RelPath::as_str);
-    let access = |reason: SourceError| match reason {
-        SourceError::Git => SearchError::Git { path: given.into() },
-        reason => SearchError::Access { path: given.into(), reason },
-    };
+    let access = |error: SourceError| refuse(RefusedReason::Access(error));
     let place = tree.locate(shown.as_bytes()).map_err(access)?;
     match place.what {
         Thing::Dir => Ok(Start::Dir { path: shown.into(), real: place.real }),
@@ -34,7 +32,7 @@ pub(super) fn find(tree: &Tree<'_>, given: &str) -> Result<Start, SearchError> {
             let (file, stamp) = tree.open_at(&place.real).map_err(|error| access(error.into()))?;
             Ok(Start::File { path: shown.into(), file, stamp })
         }
-        Thing::Special(what) => Err(SearchError::Special { path: given.into(), what }),
-        Thing::Absent => Err(SearchError::NoSuchPath { path: given.into(), near: workspace.suggestion(shown) }),
+        Thing::Special(what) => Err(refuse(RefusedReason::NotThat(what))),
+        Thing::Absent => Err(refuse(RefusedReason::Absent(workspace.suggestion(shown)))),
     }
 }

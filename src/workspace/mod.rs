@@ -21,6 +21,7 @@ mod memory;
 pub(crate) mod near;
 pub(crate) mod ops;
 mod probe;
+mod refused;
 mod resolve;
 mod source;
 #[cfg(test)]
@@ -39,6 +40,8 @@ pub(crate) use digest::Hasher;
 pub use digest::{Digest, DigestError};
 pub use memory::MemSource;
 pub use probe::Abilities;
+pub use refused::{PathRefused, RefusedReason};
+pub(crate) use refused::{Purpose, meant};
 pub use source::{FileData, Loaded, Source, SourceError, Stamp, State};
 
 use crate::path::RelPath;

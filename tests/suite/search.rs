@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
 use restitch::{
-    Answer, AnswerForm, CancelToken, Digest, Glob, GlobOptions, Mode, NoticeCode, Search, SearchError, SearchOptions,
-    Sort, Syntax, Workspace,
+    Answer, AnswerForm, CancelToken, Digest, Glob, GlobOptions, Mode, NoticeCode, RefusedReason, Search, SearchError,
+    SearchOptions, Sort, Syntax, Workspace,
 };
 
 use crate::support::{Random, TestDir, restitch};
@@ -343,7 +343,8 @@ fn special_files_are_named_and_never_opened() {
     // Devices, through a root that has some.
     let workspace = Workspace::open("/dev").unwrap();
     let search = Search::new("word", SearchOptions::new()).unwrap();
-    assert!(matches!(search.run(&workspace, "zero"), Err(SearchError::Special { what: "a device", .. })));
+    let Err(SearchError::Refused(refused)) = search.run(&workspace, "zero") else { panic!("a device is refused") };
+    assert_eq!(*refused.reason(), RefusedReason::NotThat("a device"));
 }
 
 #[test]
