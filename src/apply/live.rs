@@ -54,7 +54,9 @@ struct Open<'w> {
 /// operation is complete. Pieces may end anywhere.
 ///
 /// # Complexity
-/// Linear in the bytes and the files, as when the patch is applied at once. Memory holds the files named, what replaces
+/// Linear in the bytes and the files, as when the patch is applied at once, and at the same cost when many hunks come in a
+/// piece (64 KiB, say). Of a file whose hunks come one by one, up to 32 are looked for on their own before its lines are
+/// numbered, since nobody knows how many will follow. Memory holds the files named, what replaces
 /// them, and the operation that is being read.
 ///
 /// ```
