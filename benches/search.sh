@@ -2,9 +2,10 @@
 # Searches beside ripgrep's, in one run on one machine: inside a running process, and as a program. Prints the ratios of CPU
 # and wall time, and peak memory.
 #
-#     benches/search.sh [small] [medium] [large]
+#     benches/search.sh [small] [medium] [large] [hard]
 #
-# Without words: small and medium, one minute, building left out. `large` makes a tree of 65,537 files.
+# Without words: small and medium, one minute, building left out. `large` makes a tree of 65,537 files;
+# `hard` makes one of 50,000 files, a line of 1 GiB, pipes, loops of links and a directory that denies access.
 # RG names ripgrep if it is not on the PATH, RESTITCH a program to measure instead of the one built here.
 set -eu
 cd "$(dirname "$0")/.."

@@ -10,6 +10,7 @@
     reason = "a program that starts others and prints what it saw"
 )]
 
+mod hard;
 #[path = "../load/mod.rs"]
 mod load;
 mod trees;
@@ -98,13 +99,14 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["times", count, mode, limit, syntax, pattern] => times(count, mode, limit, syntax, pattern),
+        ["hard", dir] => hard::make(Path::new(dir)).expect("the trees can be made"),
         ["make", dir, name] => {
             let tree = TREES.into_iter().find(|tree| tree.name == name).expect("a tree of this table");
             tree.made(Path::new(dir)).expect("the tree can be made");
         }
         [dir, program, rg, ref wanted @ ..] => compare(Path::new(dir), program, rg, wanted),
         _ => {
-            eprintln!("benches/search.sh starts this: search DIRECTORY RESTITCH RG [small] [medium] [large]");
+            eprintln!("benches/search.sh starts this: search DIRECTORY RESTITCH RG [small] [medium] [large] [hard]");
             return ExitCode::FAILURE;
         }
     }
@@ -131,10 +133,16 @@ fn times(count: &str, mode: &str, limit: &str, syntax: &str, pattern: &str) {
 }
 
 fn compare(dir: &Path, program: &str, rg: &str, wanted: &[&str]) {
-    println!("| Work | Tree | Library: CPU | Library: wall | Program: CPU | Program: wall | peak MB, here | there |");
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     let myself = std::env::current_exe().expect("this program has a path");
     let myself = myself.to_str().expect("as UTF-8");
+    if wanted.contains(&"hard") {
+        hard::run(&dir.join("hard"), myself, program);
+    }
+    if wanted == ["hard"] {
+        return;
+    }
+    println!("| Work | Tree | Library: CPU | Library: wall | Program: CPU | Program: wall | peak MB, here | there |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     for tree in TREES.iter().filter(|tree| wanted.contains(&tree.name)) {
         // Made by another process, since what is started inherits the peak memory of what starts it.
         let made = Command::new(myself).args(["make", dir.to_str().expect("as UTF-8"), tree.name]).status();
@@ -154,7 +162,8 @@ struct Peers<'a> {
 }
 
 fn row(work: &Work, tree: &str, dir: &Path, peers: &Peers<'_>, rounds: usize) {
-    let repeats = if tree == "small" { 20 } else { 4 };
+    // What ends early ends so early that many are needed to be measured.
+    let repeats = if tree == "small" || (work.limit != ALL && work.pattern != ABSENT) { 40 } else { 4 };
     let quoted = |word: &str| format!("'{word}'");
     let ours: Vec<String> = work.ours.iter().map(|word| quoted(word)).collect();
     // Both under a shell where one needs it.
@@ -194,7 +203,8 @@ fn row(work: &Work, tree: &str, dir: &Path, peers: &Peers<'_>, rounds: usize) {
                     _ => shell(&there),
                 },
                 dir,
-            );
+            )
+            .0;
         }
         runs.push(all);
     }
@@ -215,13 +225,15 @@ fn row(work: &Work, tree: &str, dir: &Path, peers: &Peers<'_>, rounds: usize) {
     );
 }
 
-fn once(mut command: Command, dir: &Path) -> Run {
+/// What a run took, and how it ended.
+fn once(mut command: Command, dir: &Path) -> (Run, i32) {
     let begun = Instant::now();
     let child = command.current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let ended = child.and_then(|child| child.wait4()).expect("the program can be started");
     let wall = begun.elapsed().as_secs_f64() * 1e3;
     let used = ended.rusage;
-    Run { wall, cpu: (used.utime + used.stime).as_secs_f64() * 1e3, peak: used.maxrss }
+    let run = Run { wall, cpu: (used.utime + used.stime).as_secs_f64() * 1e3, peak: used.maxrss };
+    (run, ended.status.code().unwrap_or(-1))
 }
 
 fn median(runs: &[[Run; 4]], of: impl Fn(&[Run; 4]) -> f64) -> f64 {

@@ -79,6 +79,10 @@ impl fmt::Display for PathRefused {
             (RefusedReason::NotThat(what), Purpose::Search) => write!(f, "is {what}, which cannot be searched"),
             (RefusedReason::Git, _) => write!(f, "lies inside `.git`, which is never {done}"),
             (RefusedReason::NoPath(reason), _) => write!(f, "cannot be {done}: {reason}"),
+            // What is about a part of the path, and no sentence with the path in front.
+            (RefusedReason::Access(reason @ (SourceError::LinkLoop | SourceError::NotADirectory(_))), _) => {
+                write!(f, "cannot be {done}: {reason}")
+            }
             (RefusedReason::Access(reason), _) => reason.fmt(f),
         }
     }

@@ -187,6 +187,7 @@ fn how_patterns_match() {
 #[test]
 fn three_answers_are_told_apart() {
     let dir = TestDir::new(&[("src/utils/a.rs", "x\n"), ("b", "x\n")]);
+    symlink("self", dir.path().join("self")).unwrap();
     let answer = search(&dir, SearchOptions::new(), "absent", "src").unwrap();
     assert_eq!(text(&answer), "no matches for `absent` in `src` (1 file searched)\n");
     let answer = search(&dir, SearchOptions::new().offset(2), "x", "").unwrap();
@@ -196,9 +197,10 @@ fn three_answers_are_told_apart() {
         ("src/utlis", "`src/utlis` does not exist; is `src/utils` meant?"),
         ("scr/utils/a.rs", "`scr/utils/a.rs` does not exist; is `src/utils/a.rs` meant?"),
         ("nowhere", "`nowhere` does not exist"),
-        ("b/c", "`b/c` `b` on the way is not a directory"),
+        ("b/c", "`b/c` cannot be searched: `b` on the way is not a directory"),
         ("../b", "`../b` cannot be searched: the path has a `..` part, which may lead outside the root"),
         ("/etc", "`/etc` cannot be searched: the path is absolute and lies outside the root"),
+        ("self", "`self` cannot be searched: its symbolic links form a loop"),
         ("src/.git", "`src/.git` lies inside `.git`, which is never searched"),
     ] {
         assert_eq!(search(&dir, SearchOptions::new(), "x", path).unwrap_err().to_string(), want);
