@@ -16,6 +16,10 @@ pub struct LiveFiles {
     first: OnceCell<Box<Node>>,
 }
 
+/// How many hunks of a file are expected for each that has come. Nobody knows how many follow; from eight on a large file is
+/// searched as for many, which is when single searches have cost about as much as that.
+const FOLLOW: usize = 4;
+
 /// One content and the next one: a list that grows at its end, so that what is in it can stay borrowed.
 #[derive(Debug)]
 struct Node {
@@ -55,8 +59,8 @@ struct Open<'w> {
 ///
 /// # Complexity
 /// Linear in the bytes and the files, as when the patch is applied at once, and at the same cost when many hunks come in a
-/// piece (64 KiB, say). Of a file whose hunks come one by one, up to 32 are looked for on their own before its lines are
-/// numbered, since nobody knows how many will follow. Memory holds the files named, what replaces
+/// piece (64 KiB, say). Of a large file whose hunks come one by one, the first eight are looked for on their own, each by a
+/// pass over the file, since nobody knows how many will follow. Memory holds the files named, what replaces
 /// them, and the operation that is being read.
 ///
 /// ```
@@ -219,8 +223,7 @@ impl<'w, S: Source + ?Sized> Work<'_, 'w, S> {
             return failure.map(|failure| LiveEvent::Misfit { op, failure: Box::new(failure) });
         }
         let placer = &mut self.open.as_mut()?.placer;
-        // Where many have come at a time they are placed as when all are there.
-        placer.expect(file.kind.hunks().len());
+        placer.expect(file.kind.hunks().len().saturating_mul(FOLLOW));
         match placer.place(hunk) {
             Ok(Some(placed)) => Some(LiveEvent::Placed { op, placed: placed.clone() }),
             Ok(None) => None,
