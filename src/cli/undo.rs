@@ -8,12 +8,15 @@ use crate::{
     Change, CommitErrorKind, CommitOptions, DiskState, UndoEntry, UndoError, Undone, Workspace, undo, undo_list,
 };
 
-pub(super) const HELP: &str = "\
-Patches applied with `--keep-undo N` can be undone, the newest first; undoing again goes one patch further back. Where a
+pub(super) const HELP: &str = r#"Patches applied with `--keep-undo N` can be undone, the newest first; undoing again goes one patch further back. Where a
 file has changed since, nothing is undone.
 
+With --json the answer is one object: {"version":1,"status":"undone","id":7,"files":[{"action":"update","path":"a"}]}, with
+--list {"version":1,"entries":[{"id":7,"when":1764547200,"paths":["a"]}]} (`when` in seconds since 1970). What is not undone
+has the status `refused`, `rolled-back` or `incomplete`, and a `message`.
+
 Exit status: 0 done; 1 refused, nothing changed; 2 wrong use; 3 an I/O error, everything put back; 4 something could not
-be put back (it says what).";
+be put back (it says what)."#;
 
 /// Flags of the program.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,6 +28,10 @@ pub(super) struct Args {
     /// Show the patches that can be undone, newest first
     #[arg(long, conflicts_with = "id")]
     list: bool,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
 
     /// The root [default: the current directory]
     #[arg(short = 'C', long = "directory", value_name = "DIR")]
@@ -39,15 +46,20 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> u8 {
     output::answer(|| {
         let workspace = args::open_root(args.directory.as_deref())?;
-        Ok(go(args, &workspace).unwrap_or_else(|error| refuse(&error)))
+        Ok(go(args, &workspace).unwrap_or_else(|error| refuse(&error, args.json)))
     })
 }
 
 fn go(args: &Args, workspace: &Workspace) -> Result<u8, UndoError> {
     let text = if args.list {
-        listed(&undo_list(workspace)?)
+        let entries = undo_list(workspace)?;
+        if args.json { crate::undo::listed(&entries) } else { listed(&entries) }
     } else {
-        done(&undo(workspace, args.id, &CommitOptions::default().wait(args.wait))?)
+        let undone = undo(workspace, args.id, &CommitOptions::default().wait(args.wait))?;
+        for warning in undone.outcome.notes.iter().filter_map(crate::report::warning) {
+            output::err(&format!("warning: {warning}\n"));
+        }
+        if args.json { undone.json() } else { done(&undone) }
     };
     if let Err(error) = output::out(text.as_bytes()) {
         output::err(&format!("the report could not be written: {error}\n"));
@@ -85,15 +97,21 @@ fn done(undone: &Undone) -> String {
     text
 }
 
-fn refuse(error: &UndoError) -> u8 {
-    output::err(&format!("error: {error}\n"));
-    match error {
+fn refuse(error: &UndoError, json: bool) -> u8 {
+    let (status, code) = match error {
         UndoError::Commit(error) => match (error.state(), error.kind()) {
-            (DiskState::Incomplete(_), _) => INCOMPLETE,
-            (DiskState::RolledBack, _) | (_, CommitErrorKind::Io { .. }) => ROLLED_BACK,
-            _ => REFUSED,
+            (DiskState::Incomplete(_), _) => ("incomplete", INCOMPLETE),
+            (DiskState::RolledBack, _) | (_, CommitErrorKind::Io { .. }) => ("rolled-back", ROLLED_BACK),
+            _ => ("refused", REFUSED),
         },
-        UndoError::Store { .. } => ROLLED_BACK,
-        _ => REFUSED,
+        UndoError::Store { .. } => ("rolled-back", ROLLED_BACK),
+        _ => ("refused", REFUSED),
+    };
+    if json {
+        // What cannot be written is told by the exit code alone.
+        let _unheard = output::out(crate::report::stopped(status, error.to_string()).as_bytes());
+    } else {
+        output::err(&format!("error: {error}\n"));
     }
+    code
 }

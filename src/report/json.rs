@@ -14,15 +14,16 @@
 //!  "failures": [{"path": "a", "patch_line": 2, "hunk": 1, "code": "not-found", "message": "...",
 //!                "expected": "...", "found": {"line": 4, "text": "..."}, "candidates": [3, 9],
 //!                "nearest": [{"line": 3, "text": "..."}], "near": ["..."]}],
+//!  "failures_left_out": 12,
 //!  "message": "..."}
 //! ```
 //!
 //! `status` is `applied`, `checked` (planned, nothing written), `refused` (nothing changed), `rolled-back` (an error in
 //! the middle, everything put back) or `incomplete` (something could not be put back; `message` says what). `diff` and
 //! `diagnostics` (its form: `diagnose::wire`) are there when they were asked for; `failures` when the patch does not fit
-//! the tree; `message` whenever the status is neither `applied` nor `checked`. A file that was copied has `copied_from`, one
-//! whose mode the patch sets has `executable`; a note of one line has no `lines`. Lines count from 1. Texts that are not
-//! UTF-8 have `U+FFFD` in the place of wrong bytes.
+//! the tree, the first 200 of them, and `failures_left_out` when there are more; `message` whenever the status is neither
+//! `applied` nor `checked`. A file that was copied has `copied_from`, one whose mode the patch sets has `executable`; a note
+//! of one line has no `lines`. Lines count from 1. Texts that are not UTF-8 have `U+FFFD` in the place of wrong bytes.
 
 use serde::Serialize;
 
@@ -33,6 +34,9 @@ use crate::report::{Report, failure, hunk};
 use crate::workspace::SourceError;
 
 const VERSION: u32 = 1;
+
+/// Failures that are told in full; each has lines of the file with it.
+const MAX_FAILURES: usize = 200;
 
 #[derive(Serialize)]
 struct Wire<'a> {
@@ -48,6 +52,8 @@ struct Wire<'a> {
     diff: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failures: Vec<FailureWire<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    failures_left_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -127,7 +133,8 @@ pub(super) fn report(report: &Report, diff: Option<&[u8]>) -> String {
 /// The report of a patch that does not fit the tree.
 pub(crate) fn refused(error: &PlanError) -> String {
     let wire = Wire {
-        failures: error.failures.iter().map(failed).collect(),
+        failures: error.failures.iter().take(MAX_FAILURES).map(failed).collect(),
+        failures_left_out: error.failures.len().saturating_sub(MAX_FAILURES),
         message: Some(failure::refusal(error)),
         ..Wire::new("refused")
     };
@@ -150,6 +157,7 @@ impl Wire<'_> {
             diagnostics: None,
             diff: None,
             failures: Vec::new(),
+            failures_left_out: 0,
             message: None,
         }
     }
@@ -224,6 +232,11 @@ fn note(note: &Note) -> NoteWire {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
 fn is_one(lines: &u64) -> bool {
     *lines == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 pub(super) fn failed(failure: &Failure) -> FailureWire<'_> {

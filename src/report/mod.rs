@@ -79,11 +79,12 @@ impl Report {
         self.diagnosis.as_ref()
     }
 
-    /// What was special about the commit, one sentence each: a file written in place, an attribute that could not be kept.
+    /// What one may trip over although the patch fits, one sentence each: lines added where they already stood, indentation
+    /// that could not be adapted, an attribute that could not be kept. Of hunks, the first few are named.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let notes = self.outcome.iter().flat_map(|outcome| &outcome.notes);
-        notes.filter_map(text::warning).collect()
+        text::of_hunks(self.changes()).into_iter().chain(notes.filter_map(text::warning)).collect()
     }
 
     /// The success lines that drop-in users expect: `A`, `M` and `D` with the paths as the patch wrote them.

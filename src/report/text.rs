@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 
 use crate::commit::CommitNote;
-use crate::plan::{Change, FileChange};
+use crate::plan::{Change, FileChange, PlacedNote};
 use crate::report::Report;
+
+/// Hunks that warnings name one by one.
+const MAX_HUNKS: usize = 20;
 
 /// The drop-in form: a headline, then added, modified and deleted paths, each path once a letter. A moved file is
 /// named by its new path, as the reference tool does.
@@ -41,6 +44,36 @@ pub(super) fn line(file: &FileChange) -> String {
 
 fn shown(file: &FileChange) -> &str {
     file.moved_to.as_deref().unwrap_or(&file.path)
+}
+
+/// What about the hunks may not be as it was meant. Whatever else is noted of them, they are where they belong.
+pub(super) fn of_hunks(changes: &[FileChange]) -> Vec<String> {
+    let noted = changes.iter().flat_map(|file| {
+        file.placed.iter().flat_map(move |placed| {
+            let told = placed.notes.iter().filter_map(|note| doubtful(*note));
+            told.map(move |what| format!("{}: hunk {} (line {}) {what}", shown(file), placed.hunk, placed.line))
+        })
+    });
+    let mut out: Vec<String> = noted.collect();
+    if out.len() > MAX_HUNKS {
+        let more = out.len() - MAX_HUNKS;
+        out.truncate(MAX_HUNKS);
+        out.push(format!("{more} more hunks of which one of these is true"));
+    }
+    out
+}
+
+fn doubtful(note: PlacedNote) -> Option<&'static str> {
+    match note {
+        PlacedNote::AlreadyThere => Some("adds lines that already stood there"),
+        PlacedNote::IndentationDisagrees => Some(
+            "fits only without its indentation, and its lines are off in different ways: added lines keep the indentation of the patch",
+        ),
+        PlacedNote::IndentationCannotChange => Some(
+            "fits only without its indentation, and an added line is not indented enough: added lines keep the indentation of the patch",
+        ),
+        _ => None,
+    }
 }
 
 /// What a user of the file may trip over later; that an edit of a hard-linked file is made in place is not among it.

@@ -14,6 +14,7 @@
 //! of a deleted file are not kept. A process that is killed between its commit and the writing
 //! of the record leaves no record.
 
+mod json;
 mod record;
 mod store;
 
@@ -23,6 +24,8 @@ use crate::commit::{self, CommitError, CommitOptions, Outcome};
 use crate::path::RelPath;
 use crate::plan::{After, Before, Change, Plan, Step};
 use crate::workspace::{Digest, Loaded, Source as _, SourceError, State, Workspace};
+#[cfg(feature = "cli")]
+pub(crate) use json::listed;
 use record::{Now, Record, Way};
 pub(crate) use store::keep;
 
@@ -93,6 +96,15 @@ fn shown(changed: &[(RelPath, &'static str)]) -> String {
         text.push_str(&format!(", and {} more", changed.len() - 20));
     }
     text
+}
+
+impl Undone {
+    /// One JSON object: `{"version": 1, "status": "undone", "id": 7, "files": [{"action": "update", "path": "a"}]}`. `action`
+    /// is `add`, `update` or `delete`. Keys may be added within a version.
+    #[must_use]
+    pub fn json(&self) -> String {
+        json::undone(self)
+    }
 }
 
 /// The patches that can be undone, newest first.

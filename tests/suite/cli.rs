@@ -120,6 +120,38 @@ fn a_thousand_failures_stay_within_the_bound() {
 }
 
 #[test]
+fn failures_as_json_are_bounded_too_and_the_rest_is_counted() {
+    let dir = tree();
+    let ops: String = (0..250).map(|n| format!("*** Delete File: absent{n}\n")).collect();
+    let said = apply_patch(dir.path(), &["--json"], &format!("*** Begin Patch\n{ops}*** End Patch\n")).exits(1);
+    let json: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((json["failures"].as_array().unwrap().len(), &json["failures_left_out"]), (200, &50.into()));
+}
+
+#[test]
+fn what_fits_but_may_not_be_meant_so_is_a_warning_on_standard_error() {
+    let twice =
+        ("use a;\nuse b;\nfn main() {}\n", " use a;\n+use b;\n", "hunk 1 (line 1) adds lines that already stood there");
+    let off = (
+        "def f():\n\tif a:\n            b\n",
+        " def f():\n-    if a:\n+    if c:\n         b\n",
+        "keep the indentation of the patch",
+    );
+    let clean = ("use a;\nfn main() {}\n", " use a;\n+use b;\n", "");
+    for (before, rows, warning) in [twice, off, clean] {
+        let dir = TestDir::new(&[("a.txt", before)]);
+        let text = format!("*** Begin Patch\n*** Update File: a.txt\n@@\n{rows}*** End Patch\n");
+        let said = apply_patch(dir.path(), &[], &text).exits(0);
+        assert_eq!(said.out, "Success. Updated the following files:\nM a.txt\n");
+        if warning.is_empty() {
+            assert_eq!(said.err, "");
+        } else {
+            assert!(said.err.starts_with("warning: a.txt: hunk 1 ") && said.err.contains(warning), "{}", said.err);
+        }
+    }
+}
+
+#[test]
 fn a_patch_that_does_not_parse_exits_1_with_line_text_and_advice() {
     let dir = tree();
     let said = apply_patch(dir.path(), &[], &PATCH.replace("+new", "new")).exits(1);

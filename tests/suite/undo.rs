@@ -152,6 +152,36 @@ fn undoing_again_goes_one_patch_further_back_and_only_the_last_are_kept() {
 }
 
 #[test]
+fn an_undo_can_be_told_as_json() {
+    let dir = start();
+    let ops = "*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: new\n+n\n*** Delete File: sub/b.txt\n";
+    apply_patch(dir.path(), &["--keep-undo", "2"], &patch(ops)).exits(0);
+    let json = |args: &[&str], code: i32| -> serde_json::Value {
+        let said = restitch(dir.path(), args, "").exits(code);
+        assert_eq!(said.err, "");
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let list = json(&["undo", "--list", "--json"], 0);
+    assert_eq!((&list["version"], &list["entries"][0]["id"]), (&1.into(), &1.into()));
+    assert_eq!(list["entries"][0]["paths"].as_array().unwrap().len(), 3);
+    assert!(list["entries"][0]["when"].as_u64().unwrap() > 1_700_000_000);
+
+    dir.write("new", b"someone else\n");
+    let refused = json(&["undo", "--json"], 1);
+    assert_eq!(refused["status"], "refused");
+    assert!(refused["message"].as_str().unwrap().contains("`new` has another content"), "{refused}");
+    dir.write("new", b"n\n");
+    let mut done = json(&["undo", "--json"], 0);
+    done["files"].as_array_mut().unwrap().sort_by_key(|file| file["path"].to_string());
+    let files = serde_json::json!([
+        {"action": "update", "path": "a.txt"}, {"action": "delete", "path": "new"}, {"action": "add", "path": "sub/b.txt"},
+    ]);
+    assert_eq!(done, serde_json::json!({"version": 1, "status": "undone", "id": 1, "files": files}));
+    assert_eq!(json(&["undo", "--json"], 1)["status"], "refused");
+    assert_eq!(json(&["undo", "--list", "--json"], 0)["entries"], serde_json::json!([]));
+}
+
+#[test]
 fn what_has_changed_since_is_named_and_nothing_is_undone() {
     let dir = start();
     let ops = "*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: new\n+n\n*** Delete File: sub/b.txt\n";

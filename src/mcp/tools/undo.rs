@@ -59,16 +59,13 @@ fn run(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
 
 fn told(undone: &Undone) -> Answer {
     let mut text = format!("Undone (patch {}). Updated the following files:\n", undone.id);
-    let mut files = Vec::new();
     for (change, path) in &undone.changes {
-        let (letter, action) = match change {
-            Change::Add => ('A', "add"),
-            Change::Update => ('M', "update"),
-            Change::Delete => ('D', "delete"),
+        let letter = match change {
+            Change::Add => 'A',
+            Change::Update => 'M',
+            Change::Delete => 'D',
         };
         text.push_str(&format!("{letter} {path}\n"));
-        files.push(json!({"action": action, "path": path.as_str()}));
     }
-    let data = json!({"version": 1, "status": "undone", "id": undone.id, "files": files});
-    Answer::done(text).with_json(&data.to_string())
+    Answer::done(text).with_json(&undone.json())
 }
