@@ -74,7 +74,7 @@ impl PatchTool {
     pub fn example(self) -> &'static str {
         match self.format {
             Format::Unified => {
-                "--- a/src/greet.py\n+++ b/src/greet.py\n@@ -1,2 +1,2 @@\n def greet(name):\n-    return \"Hello \" + name\n\
+                "--- a/src/greet.py\n+++ b/src/greet.py\n@@ ... @@\n def greet(name):\n-    return \"Hello \" + name\n\
                  +    return f\"Hello, {name}!\"\n"
             }
             Format::Blocks => {
@@ -92,13 +92,15 @@ impl PatchTool {
         }
     }
 
-    /// A Lark grammar of the language: everything it accepts parses, if no header is repeated. There is none for unified
-    /// diffs, which name a file twice, and for JSON, which has a schema.
+    /// A Lark grammar of the language: everything it accepts parses, if no header of an envelope is repeated and both names of
+    /// a file in a unified diff are equal, which no such grammar can ask for. Hunks of a diff have no numbers in it, since
+    /// numbers could be wrong. There is none for JSON, which has a schema.
     #[must_use]
     pub fn grammar(self) -> Option<&'static str> {
         match self.format {
             Format::Envelope | Format::Auto => Some(include_str!("schema/envelope.lark")),
             Format::Blocks => Some(include_str!("schema/blocks.lark")),
+            Format::Unified => Some(include_str!("schema/unified.lark")),
             _ => None,
         }
     }

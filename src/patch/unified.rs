@@ -226,6 +226,9 @@ impl Unified {
         }
         let old_name = Name::read(&old.line().text[4..]).map_err(|kind| ParseError::from_place(kind, old.clone()))?;
         let new_name = Name::read(new).map_err(|kind| ParseError::at(kind, line))?;
+        if self.state == State::Header && self.header.is_of_another(&old_name, &new_name, self.strip) {
+            self.end_header(draft, old)?;
+        }
         if self.state == State::Header {
             (self.header.old, self.header.new) = (Some(old_name), Some(new_name));
         } else {

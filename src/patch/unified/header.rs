@@ -127,6 +127,23 @@ impl Header {
         Ok(FileOp { executable, ..FileOp::new(self.line, path, kind) })
     }
 
+    /// Whether what git says above is whole, and about another file than the one whose names follow. Texts that are put
+    /// together by hand have such: a rename, and then a plain diff of the next file.
+    pub(super) fn is_of_another(&self, old: &Name, new: &Name, count: Option<usize>) -> bool {
+        let [moved_from, moved_to] = &self.moved;
+        let [copied_from, copied_to] = &self.copied;
+        let pair = self.git.as_deref().and_then(git_pair);
+        let (from, to) = pair.map_or((None, None), |(from, to)| (Some(from), Some(to)));
+        let sides = [
+            (moved_from.as_ref().or(copied_from.as_ref()).or(from.as_ref()), old),
+            (moved_to.as_ref().or(copied_to.as_ref()).or(to.as_ref()), new),
+        ];
+        let other = |(said, name): (Option<&Vec<u8>>, &Name)| {
+            said.zip(name.path()).is_some_and(|(said, name)| !same_end(one_side(said), one_side(name)))
+        };
+        sides.into_iter().any(other) && self.op(count, None, false).is_ok()
+    }
+
     /// Whether it is a link that goes, whose lines are its target.
     pub(super) fn deletes_link(&self) -> bool {
         self.deleted == Some(Mode::Link)
@@ -159,6 +176,14 @@ impl Header {
             ([None, None], _) => Err(Kind::NoName),
         }
     }
+}
+
+/// Whether one name is the other, or the other without its first directories.
+fn same_end(a: &[u8], b: &[u8]) -> bool {
+    let ends = |long: &[u8], short: &[u8]| {
+        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
+    };
+    ends(a, b) || ends(b, a)
 }
 
 /// A name of a rename or copy, which has no prefix.
