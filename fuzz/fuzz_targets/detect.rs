@@ -2,18 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use restitch::{Format, ParseOptions, Parser, Patch};
+use restitch::{Format, ParseOptions, Patch};
+use restitch_fuzz::whole_and_in_pieces;
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (size, text) = input;
     let auto = ParseOptions::default().format(Format::Auto);
     let found = Format::detect(text).unwrap_or(Format::Envelope);
-    let whole = Patch::parse_with(text, &auto);
-    assert_eq!(whole, Patch::parse_with(text, &auto.clone().format(found)));
-    let mut parser = Parser::new(&auto);
-    for piece in text.chunks(usize::from(size) + 1) {
-        parser.feed(piece);
-        while let Ok(Some(_)) = parser.next_event() {}
-    }
-    assert_eq!(parser.finish(), whole);
+    let whole = whole_and_in_pieces(text, size, &auto);
+    assert_eq!(whole, Patch::parse_with(text, &auto.format(found)));
 });

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use serde_json::{Value, json};
+
 use crate::cli::{DONE, INCOMPLETE, REFUSED, ROLLED_BACK, args, output};
 use crate::{
-    Change, CommitErrorKind, CommitOptions, DiskState, UndoEntry, UndoError, Undone, Workspace, undo, undo_list,
+    Change, CommitErrorKind, CommitOptions, DiskState, RelPath, UndoEntry, UndoError, Undone, Workspace, undo,
+    undo_list,
 };
 
 pub(super) const HELP: &str = r#"Patches applied with `--keep-undo N` can be undone, the newest first; undoing again goes one patch further back. Where a
@@ -53,7 +56,7 @@ pub(super) fn run(args: &Args) -> u8 {
 fn go(args: &Args, workspace: &Workspace) -> Result<u8, UndoError> {
     let text = if args.list {
         let entries = undo_list(workspace)?;
-        if args.json { crate::undo::listed(&entries) } else { listed(&entries) }
+        if args.json { listed_json(&entries) } else { listed(&entries) }
     } else {
         let undone = undo(workspace, args.id, &CommitOptions::default().wait(args.wait))?;
         for warning in undone.outcome.notes.iter().filter_map(crate::report::warning) {
@@ -72,6 +75,16 @@ fn listed(entries: &[UndoEntry]) -> String {
         return "Nothing to undo.\n".to_owned();
     }
     entries.iter().map(line).collect()
+}
+
+fn listed_json(entries: &[UndoEntry]) -> String {
+    let entry = |entry: &UndoEntry| {
+        let when = entry.when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let paths: Vec<&str> = entry.paths.iter().map(RelPath::as_str).collect();
+        json!({"id": entry.id, "when": when, "paths": paths})
+    };
+    let entries: Vec<Value> = entries.iter().map(entry).collect();
+    format!("{}\n", json!({"version": 1, "entries": entries}))
 }
 
 fn line(entry: &UndoEntry) -> String {

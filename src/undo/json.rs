@@ -1,10 +1,8 @@
-//! What an undo did, and what can be undone, as JSON, apart from the types it is made from.
-
-use std::time::UNIX_EPOCH;
+//! What an undo did as JSON, apart from the types it is made from.
 
 use serde::Serialize;
 
-use super::{UndoEntry, Undone};
+use super::Undone;
 use crate::plan::Change;
 
 const VERSION: u32 = 1;
@@ -23,23 +21,11 @@ struct FileWire<'a> {
     path: &'a str,
 }
 
-#[derive(Serialize)]
-struct ListWire<'a> {
-    version: u32,
-    entries: Vec<EntryWire<'a>>,
-}
-
-#[derive(Serialize)]
-struct EntryWire<'a> {
-    id: u64,
-    /// Seconds since 1970.
-    when: u64,
-    paths: Vec<&'a str>,
-}
-
 pub(super) fn undone(undone: &Undone) -> String {
     let files = undone.changes.iter().map(|(change, path)| FileWire { action: action(*change), path: path.as_str() });
-    text(&DoneWire { version: VERSION, status: "undone", id: undone.id, files: files.collect() })
+    let wire = DoneWire { version: VERSION, status: "undone", id: undone.id, files: files.collect() };
+    // Strings, numbers and lists of them always have a JSON form.
+    serde_json::to_string(&wire).unwrap_or_default() + "\n"
 }
 
 fn action(change: Change) -> &'static str {
@@ -48,20 +34,4 @@ fn action(change: Change) -> &'static str {
         Change::Update => "update",
         Change::Delete => "delete",
     }
-}
-
-/// The patches that can be undone.
-#[cfg(feature = "cli")]
-pub(crate) fn listed(entries: &[UndoEntry]) -> String {
-    let entries = entries.iter().map(|entry| EntryWire {
-        id: entry.id,
-        when: entry.when.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-        paths: entry.paths.iter().map(|path| path.as_str()).collect(),
-    });
-    text(&ListWire { version: VERSION, entries: entries.collect() })
-}
-
-fn text(wire: &impl Serialize) -> String {
-    // Strings, numbers and lists of them always have a JSON form.
-    serde_json::to_string(wire).unwrap_or_default() + "\n"
 }

@@ -24,8 +24,6 @@ use crate::commit::{self, CommitError, CommitOptions, Outcome};
 use crate::path::RelPath;
 use crate::plan::{After, Before, Change, Plan, Step};
 use crate::workspace::{Digest, Loaded, Source as _, SourceError, State, Workspace};
-#[cfg(feature = "cli")]
-pub(crate) use json::listed;
 use record::{Now, Record, Way};
 pub(crate) use store::keep;
 

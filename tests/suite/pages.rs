@@ -11,6 +11,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo test", "runs this"),
     ("cargo run", "builds; the examples are run by another test"),
     ("cargo +nightly fuzz", "runs for long, with another compiler"),
+    ("scripts/fuzz.sh", "runs for long, with another compiler"),
     ("sh examples/demo/run.sh", "builds a release; the gate runs it"),
     ("restitch mcp", "its own tests run it"),
     ("scripts/features.sh", "builds"),
