@@ -4,62 +4,71 @@
 //! The model here is a script; a real one gets the same texts. `cargo run --example agent_loop`
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "an example makes its own tree and talks")]
 
-use restitch::{ApplyOptions, Mode, ReadOptions, Search, SearchOptions, Workspace};
+use restitch::{ApplyOptions, Audience, Format, PatchTool, ReadArgs, Search, SearchArgs, Workspace};
+use serde_json::{Value, json};
 
-/// What a model can ask for.
-enum Ask {
-    Grep(&'static str),
-    Read(&'static str),
-    ApplyPatch(String),
-    Done(&'static str),
+/// What a model is told of each tool: the schema of its arguments.
+fn definitions() -> Vec<Value> {
+    let define = |name: &str, schema: Value| json!({"name": name, "input_schema": schema});
+    let patch = PatchTool::new(Format::Envelope).definition(Audience::Anthropic);
+    vec![
+        define("grep", SearchArgs::schema()),
+        define("read_file", ReadArgs::schema()),
+        serde_json::from_str(&patch).unwrap_or_default(),
+    ]
 }
 
-/// Runs one tool. Everything that goes wrong is text for the model: it is the one who can do something about it.
-fn tool(workspace: &Workspace, ask: &Ask) -> String {
-    let answer = match ask {
-        Ask::Grep(pattern) => grep(workspace, pattern),
-        Ask::Read(path) => read(workspace, path),
-        Ask::ApplyPatch(patch) => match ApplyOptions::default().apply(workspace, patch.as_bytes()) {
-            Ok(report) => Ok(report.text()),
-            Err(error) => Err(error.explain().into()),
-        },
-        Ask::Done(_) => Ok(String::new()),
+/// Runs one tool. Whatever goes wrong is text for the model, since it is the one who can do something about it.
+fn tool(workspace: &Workspace, name: &str, arguments: Value) -> String {
+    let answer = match name {
+        "grep" => grep(workspace, arguments),
+        "read_file" => read(workspace, arguments),
+        "apply_patch" => apply(workspace, &arguments),
+        _ => Err(format!("there is no tool `{name}`").into()),
     };
     answer.unwrap_or_else(|error| format!("error: {error}"))
 }
 
 type Text = Result<String, Box<dyn std::error::Error>>;
 
-fn grep(workspace: &Workspace, pattern: &str) -> Text {
-    let options = SearchOptions::new().mode(Mode::Content).limit(20);
+fn grep(workspace: &Workspace, arguments: Value) -> Text {
+    let args: SearchArgs = serde_json::from_value(arguments)?;
+    let found = Search::new(args.pattern(), args.options()).and_then(|search| search.run(workspace, args.path()));
     let mut text = Vec::new();
-    Search::new(pattern, options)?.run(workspace, "")?.write_text(&mut text)?;
+    found.map_err(|error| error.for_model())?.write_text(&mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-fn read(workspace: &Workspace, path: &str) -> Text {
+fn read(workspace: &Workspace, arguments: Value) -> Text {
+    let args: ReadArgs = serde_json::from_value(arguments)?;
     let mut text = Vec::new();
-    ReadOptions::new().read(workspace, path)?.write_text(&mut text)?;
+    args.options().read(workspace, args.path())?.write_text(&mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The model: what it asks for, given the last answer.
-fn model(step: usize, last: &str) -> Ask {
+fn apply(workspace: &Workspace, arguments: &Value) -> Text {
+    let patch = arguments["patch"].as_str().ok_or("`patch` is missing")?;
+    let report = ApplyOptions::default().apply(workspace, patch.as_bytes());
+    Ok(report.map_err(|error| error.explain())?.text())
+}
+
+/// The model: the tool it asks for, given the last answer; `None` when it is done.
+fn model(step: usize, last: &str) -> Option<(&'static str, Value)> {
     let patch = |old: &str| {
-        format!(
+        json!({"patch": format!(
             "*** Begin Patch\n*** Update File: stats.py\n@@ def mean(values):\n-    {old}\n+    return sum(values) / len(values)\n*** End Patch\n"
-        )
+        )})
     };
     match step {
-        0 => Ask::Grep("def mean"),
+        0 => Some(("grep", json!({"pattern": "def mean(", "mode": "content", "limit": 20}))),
         // From memory, and a little wrong.
-        1 => Ask::ApplyPatch(patch("return sum(values) / 2")),
+        1 => Some(("apply_patch", patch("return sum(values) / 2"))),
         2 => {
             assert!(last.starts_with("error: ") && last.contains("return sum(values) // len(values)"), "{last}");
-            Ask::Read("stats.py")
+            Some(("read_file", json!({"path": "stats.py"})))
         }
-        3 => Ask::ApplyPatch(patch("return sum(values) // len(values)")),
-        _ => Ask::Done("`mean` no longer rounds down."),
+        3 => Some(("apply_patch", patch("return sum(values) // len(values)"))),
+        _ => None,
     }
 }
 
@@ -69,15 +78,12 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(root.join("stats.py"), "def mean(values):\n    return sum(values) // len(values)\n")?;
     let workspace = Workspace::open(&root)?;
 
+    println!("the model is told of {} tools", definitions().len());
     let mut last = String::new();
     for step in 0..10 {
-        let ask = model(step, &last);
-        if let Ask::Done(text) = ask {
-            println!("model: {text}");
-            break;
-        }
-        last = tool(&workspace, &ask);
-        println!("step {step}:\n{last}");
+        let Some((name, arguments)) = model(step, &last) else { break };
+        last = tool(&workspace, name, arguments);
+        println!("step {step}, {name}:\n{last}");
     }
     assert!(std::fs::read_to_string(root.join("stats.py"))?.contains("sum(values) / len(values)"));
 

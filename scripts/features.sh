@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
-# Checks every set of features that differs in code: each alone, each with the programs, all together.
-# The harness is large, so it is left out unless asked for: scripts/features.sh --with-harness
+# Checks, with all lints, every set of features that differs in code: none, each alone, each with the programs, all
+# together. The harness is large, so it is left out unless asked for: scripts/features.sh --with-harness
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-features=(cli fault mcp mcp-client syntax)
+features=(cli fault mcp mcp-client shell syntax)
 if [ "${1:-}" = --with-harness ]; then
   features+=(harness)
 fi
-# Features that others bring along.
-for feature in shell; do
-  grep -q "^$feature = " Cargo.toml && features+=("$feature")
-done
+declared=$(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z][a-z-]*\) = .*/\1/p' Cargo.toml | grep -v '^default$' | sort)
+known=$(printf '%s\n' "${features[@]}" harness | sort -u)
+[ "$declared" = "$known" ] || { echo "Cargo.toml has other features than this script:" "$declared" >&2; exit 1; }
 
 check() {
   printf '== %s\n' "${1:-no features}"
-  cargo check --locked --quiet --no-default-features --features "$1"
+  cargo clippy --locked --quiet --no-default-features --features "$1" -- -D warnings
 }
 
 check ""
@@ -24,4 +23,4 @@ for feature in "${features[@]}"; do
   [ "$feature" = cli ] || check "cli,$feature"
 done
 check "$(IFS=,; echo "${features[*]}")"
-printf '== all sets compile\n'
+printf '== all sets compile without a warning\n'

@@ -575,6 +575,52 @@ EDITS = {
 }
 
 
+def envelope(path, before, after):
+    return f"*** Begin Patch\n*** Update File: {path}\n{headerless(before, after)}*** End Patch\n"
+
+
+def heredoc(patch, *, word="EOF", quote="'", command="apply_patch", before="", behind=""):
+    return f"{before}{command} <<{quote}{word}{quote}{behind}\n{patch}{word}\n"
+
+
+def stays(patch):
+    """Whether a shell changes nothing in it without quotes."""
+    return not set("$`\\") & set(patch)
+
+
+# shape: words from the patch, and what they are: a call (with a directory), "bare" or "other"
+INVOCATIONS = {
+    "argument": (lambda p: ["apply_patch", p], "call", None),
+    "argument-by-path": (lambda p: ["/usr/local/bin/applypatch", p], "call", None),
+    "bash-heredoc": (lambda p: ["bash", "-lc", heredoc(p)], "call", None),
+    "sh-heredoc-in-double-quotes": (lambda p: ["/bin/sh", "-c", heredoc(p, quote='"', word="PATCH")], "call", None),
+    "zsh-below-a-directory": (lambda p: ["zsh", "-lc", heredoc(p, before="cd src/app && ")], "call", "src/app"),
+    "bash-below-a-quoted-directory": (lambda p: ["bash", "-c", heredoc(p, before='cd "my dir" && ')], "call", "my dir"),
+    "bash-piped": (lambda p: ["bash", "-lc", heredoc(p, command="cat", behind=" | apply_patch")], "call", None),
+    "bash-heredoc-without-quotes": (lambda p: ["bash", "-lc", heredoc(p, quote="")], lambda p: "call" if stays(p) else "other", None),
+    "pwsh-here-string": (lambda p: ["pwsh", "-NoProfile", "-Command", f"apply_patch @'\n{p}'@"], "call", None),
+    "cmd-heredoc": (lambda p: ["cmd", "/c", heredoc(p)], "call", None),
+    "bash-in-single-quotes": (lambda p: ["bash", "-c", f"apply_patch '{p}'"], lambda p: "other" if "'" in p else "call", None),
+    "patch-as-command": (lambda p: [p], "bare", None),
+    "patch-as-script": (lambda p: ["bash", "-lc", p], "bare", None),
+    "something-behind": (lambda p: ["bash", "-lc", heredoc(p, behind=" && make check")], "other", None),
+    "into-a-file": (lambda p: ["bash", "-lc", heredoc(p, behind=" > log")], "other", None),
+    "as-somebody-else": (lambda p: ["bash", "-lc", heredoc(p, before="sudo ")], "other", None),
+    "kept-for-later": (lambda p: ["bash", "-lc", heredoc(p, command="cat", behind=" > change.patch")], "other", None),
+    "another-program": (lambda p: ["bash", "-lc", heredoc(p, command="git apply")], "other", None),
+    "with-a-flag": (lambda p: ["apply_patch", "--check", p], "other", None),
+}
+
+
+def invocation(name, shape, patch):
+    words, want, directory = INVOCATIONS[shape]
+    want = want(patch) if callable(want) else want
+    case = {"name": f"{name}/{shape}", "words": words(patch), "want": want}
+    if want == "call":
+        case |= {"patch": patch, "directory": directory}
+    return json.dumps(case, ensure_ascii=False) + "\n"
+
+
 def judge(tool, path, before, text, strip, exe):
     """What another tool makes of a patch."""
     if not shutil.which(tool):
@@ -597,7 +643,7 @@ def verdict(tool, path, before, after, text, strip):
 
 def write(name, cases):
     HERE.mkdir(parents=True, exist_ok=True)
-    with open(HERE / f"{name}.cases", "w", newline="") as file:
+    with open(HERE / name, "w", newline="") as file:
         file.write("".join(cases))
     print(name, len(cases))
 
@@ -616,7 +662,7 @@ def case(name, path, flags, before, after, text, args="", judges=""):
 
 
 def main():
-    unified, block_cases, edits = [], [], []
+    unified, block_cases, edits, invocations = [], [], [], []
     for name, path, flags, before, after in SCENARIOS:
         for shape, make in UNIFIED.items():
             text, args, strip = make(path, before, after)
@@ -627,9 +673,11 @@ def main():
             block_cases.append(case(f"{name}/{shape}", path, flags, before, after, make(path, pairs)))
         for shape, make in EDITS.items():
             edits.append(case(f"{name}/{shape}", path, flags, before, after, make(path, before, after)))
-    write("unified", unified)
-    write("blocks", block_cases)
-    write("edits", edits)
+        invocations += [invocation(name, shape, envelope(path, before, after)) for shape in INVOCATIONS]
+    write("unified.cases", unified)
+    write("blocks.cases", block_cases)
+    write("edits.cases", edits)
+    write("invocations.jsonl", invocations)
 
 
 if __name__ == "__main__":

@@ -81,3 +81,16 @@ proptest! {
         prop_assert_eq!(dir.tree(), before);
     }
 }
+
+/// What the documentation says of the types: a thread may hand them on and share them. Does not compile otherwise.
+#[test]
+fn every_type_can_be_sent_and_shared() {
+    fn shared<T: Send + Sync>() {}
+    shared::<(restitch::Workspace, restitch::MemSource, restitch::ApplyOptions, restitch::Policy)>();
+    shared::<(restitch::Patch, restitch::Parser, restitch::Plan, restitch::HunkPlacer<'_>, restitch::Report)>();
+    shared::<(restitch::Prepared<'_>, restitch::Outcome, restitch::RecoveryReport, restitch::Undone)>();
+    shared::<(restitch::LiveEvent, restitch::CancelToken, restitch::Deadline)>();
+    shared::<(restitch::Search, restitch::Glob, restitch::Answer, restitch::ReadOptions, restitch::FileView)>();
+    shared::<(restitch::ApplyError, restitch::ParseError, restitch::PlanError, restitch::CommitError)>();
+    shared::<(restitch::SearchError, restitch::ReadFileError, restitch::UndoError, restitch::PathError)>();
+}

@@ -1,8 +1,10 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use restitch::{After, ApplyError, Before, Format, MemSource, ParseOptions, Parser, Patch, Plan, PlanOptions, Stamp};
+use restitch::{
+    After, ApplyError, Before, Format, MemSource, Note, ParseOptions, Parser, Patch, Plan, PlanOptions, Report, Stamp,
+};
 
 use crate::support::TestDir;
 
@@ -20,6 +22,8 @@ struct Case {
     same: bool,
     /// The code of the error, and texts it must hold.
     refused: Option<(String, Vec<String>)>,
+    /// What is noted of the text, each kind once.
+    notes: Option<Vec<String>>,
     /// What other tools make of it.
     judges: BTreeMap<String, String>,
 }
@@ -62,6 +66,7 @@ fn cases(path: &Path) -> Vec<Case> {
                 let code = words.next().unwrap().to_owned();
                 case.refused = Some((code, body.lines().map(str::to_owned).collect()));
             }
+            "notes" => case.notes = Some(words.map(str::to_owned).collect()),
             "judges" => {
                 case.judges =
                     words.map(|word| word.split_once('=').unwrap()).map(|(k, v)| (k.into(), v.into())).collect();
@@ -130,14 +135,18 @@ fn check(case: &Case, format: Format) -> Result<(), String> {
     let options = if case.refused.is_some() { options.format(format) } else { options };
     let parsed = Patch::parse_with(&case.patch, &options);
     streamed(case, &options, &parsed)?;
-    let done = parsed
-        .map_err(ApplyError::from)
-        .and_then(|patch| Plan::new(patch, &tree(&case.files), &PlanOptions::default()).map_err(ApplyError::from));
+    let done = parsed.map_err(ApplyError::from).and_then(|patch| {
+        let notes = patch.notes.clone();
+        Ok((Plan::new(patch, &tree(&case.files), &PlanOptions::default())?, notes))
+    });
     match (done, &case.refused) {
-        (Ok(plan), None) => {
+        (Ok((plan, notes)), None) => {
             let got = planned(&case.files, &plan);
             let want = if case.same { &case.files } else { &case.want };
-            if got == *want { Ok(()) } else { Err(format!("want {}\ngot {}", shown(want), shown(&got))) }
+            if got != *want {
+                return Err(format!("want {}\ngot {}", shown(want), shown(&got)));
+            }
+            noted(plan, notes, case.notes.as_deref())
         }
         (Err(error), Some((want, texts))) => {
             let (code, told) = (code(&error), error.explain());
@@ -150,6 +159,19 @@ fn check(case: &Case, format: Format) -> Result<(), String> {
         }
         (Ok(_), Some((want, _))) => Err(format!("it is done, want {want}")),
         (Err(error), None) => Err(error.explain()),
+    }
+}
+
+/// The notes are those that the case tells, if it tells any.
+fn noted(plan: Plan, notes: Vec<Note>, want: Option<&[String]>) -> Result<(), String> {
+    let report: serde_json::Value = serde_json::from_str(&Report::planned(plan, notes).json()).unwrap();
+    let notes = report["notes"].as_array().unwrap().iter();
+    let got: BTreeSet<&str> = notes.map(|note| note["note"].as_str().unwrap()).collect();
+    match want {
+        Some(want) if got != want.iter().map(String::as_str).collect() => {
+            Err(format!("want the notes {want:?}, got {got:?}"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -188,6 +210,11 @@ fn run(path: &str, format: Format, least: usize) {
 }
 
 #[test]
+fn every_rule_of_the_envelope_by_its_name() {
+    run("tests/fixtures/formats/envelope.cases", Format::Envelope, 65);
+}
+
+#[test]
 fn unified_diffs_in_every_shape() {
     run("tests/fixtures/formats/generated/unified.cases", Format::Unified, 200);
 }
@@ -215,6 +242,31 @@ fn edits_in_every_shape() {
 #[test]
 fn edits_one_by_one() {
     run("tests/fixtures/formats/edits.cases", Format::Edits, 40);
+}
+
+/// A command is a call of `apply_patch` if that is all it does, and never by a guess.
+#[cfg(feature = "shell")]
+#[test]
+fn calls_in_every_shape() {
+    use restitch::{Detected, Invocation};
+    let text = std::fs::read_to_string("tests/fixtures/formats/generated/invocations.jsonl").unwrap();
+    let mut count = 0;
+    for line in text.lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let words: Vec<&str> = case["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        let got = match Detected::of_words(&words) {
+            Detected::Call(Invocation { patch, directory, .. }) => {
+                assert_eq!(case["patch"], patch, "{}", case["name"]);
+                assert_eq!(case["directory"], serde_json::json!(directory), "{}", case["name"]);
+                "call"
+            }
+            Detected::BarePatch => "bare",
+            _ => "other",
+        };
+        assert_eq!(case["want"], got, "{}", case["name"]);
+        count += 1;
+    }
+    assert!(count >= 200, "there are only {count}");
 }
 
 /// What `git apply` and GNU `patch` make of the unified diffs is what the cases say, so that a difference is deliberate.

@@ -21,6 +21,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("schema", &["patch"]),
     ("read", &["workspace", "text", "path", "limits"]),
     ("search", &["workspace", "path", "limits", "text"]),
+    ("look", &["read", "search"]),
 ];
 
 /// Modules that stand on the public API and may use all of it.

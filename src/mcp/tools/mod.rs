@@ -16,10 +16,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::options::ServeOptions;
 use super::roots::Trees;
-use crate::Workspace;
-
-/// The most rows of a search that can be asked for at once.
-const MOST_ROWS: u64 = 1000;
+use crate::{SearchError, Workspace};
 
 /// A tool.
 #[derive(Debug)]
@@ -98,6 +95,12 @@ impl Tool {
 fn input<T: DeserializeOwned>(tool: &str, input: Value) -> Result<T, Answer> {
     serde_json::from_value(input)
         .map_err(|error| Answer::refused(format!("the arguments of `{tool}` are wrong: {error}; nothing was done")))
+}
+
+/// Why there was no search.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it so")]
+fn refused(error: SearchError) -> Answer {
+    Answer::refused(error.for_model())
 }
 
 /// What is written to memory, as text.
