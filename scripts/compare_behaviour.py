@@ -3,8 +3,8 @@
 
     cargo build && python3 scripts/compare_behaviour.py [--verbose]
 
-RESTITCH_APPLY_PATCH names this project's program (default: target/debug/apply_patch), PEER_APPLY_PATCH the reference tool.
-Programs that are not there are left out. Each case is a small tree and one change, as an envelope for those that take it
+RESTITCH_APPLY_PATCH names this project's program (default: target/debug/apply_patch), PEER_APPLY_PATCH the reference tool, RG
+ripgrep. Programs that are not there are left out. Each case is a small tree and one change, as an envelope for those that take it
 and as a unified diff for `git apply` and GNU `patch`. Nothing is written outside a temporary directory.
 """
 import os, pathlib, shutil, stat, subprocess, sys, tempfile
@@ -12,6 +12,7 @@ import os, pathlib, shutil, stat, subprocess, sys, tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OURS = os.environ.get("RESTITCH_APPLY_PATCH", str(ROOT / "target/debug/apply_patch"))
 PEER = os.environ.get("PEER_APPLY_PATCH", "")
+RG = os.environ.get("RG", "rg")
 
 
 def programs():
@@ -185,6 +186,42 @@ def run(command, takes_envelope, case):
         return done, changes
 
 
+def said(command, cwd):
+    done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def searches():
+    """The same searches by `restitch search` and by `rg`."""
+    ours = str(pathlib.Path(OURS).with_name("restitch"))
+    content = ["search", "--mode", "content"]
+    both = [("restitch search", [ours, *content]), ("rg", [RG, "-n"])]
+    if not shutil.which(RG):
+        both.pop()
+    with tempfile.TemporaryDirectory() as directory:
+        top = pathlib.Path(directory)
+        (top / ".git").mkdir()
+        for number in range(200):
+            (top / f"{number}.txt").write_text("".join(f"{line} row\n" for line in range(50)))
+        (top / ".git/inside").write_text("needle\n")
+        (top / ".hidden").write_text("needle\n")
+        (top / ".gitignore").write_text("ignored\n")
+        (top / "ignored").write_text("pin\n")
+        (top / "long").write_text("a" * 100_000 + "cushion\n")
+        for name, command in both:
+            many = ["--limit", "100000", "--max-bytes", "10000000"] if name != "rg" else []
+            orders = {said([*command, *many, "row"], top)[1] for _ in range(20)}
+            print(f"\n## {name}\n\n- twenty times the same: {len(orders)} orders")
+            print(f"- very many rows: {len(said([*command, 'row'], top)[1].splitlines())} lines")
+            print(f"- a line of 100,000 characters: {len(said([*command, 'cushion'], top)[1])} bytes")
+            for what, pattern in [("hidden files", "needle"), ("ignored files", "pin"), ("no regular expression", "a(")]:
+                code, text = said([*command, pattern], top)
+                print(f"- {what}: exit {code}; {text.decode(errors='replace')!r}")
+        if len(both) == 2:
+            print(f"- rg -. for hidden files: {said([RG, '-.', 'needle'], top)[1]!r}")
+            print(f"- rg --sort path: {len({said([RG, '--sort', 'path', 'row'], top)[1] for _ in range(5)})} orders")
+
+
 def main():
     verbose = "--verbose" in sys.argv
     for name, case in CASES.items():
@@ -195,6 +232,7 @@ def main():
             if verbose:
                 for line in (done.stdout + done.stderr).decode(errors="replace").splitlines()[:14]:
                     print(f"      {line}")
+    searches()
 
 
 if __name__ == "__main__":
