@@ -186,12 +186,57 @@ fn same_names(text: &str) -> String {
     out
 }
 
+/// What a JSON schema allows, as far as the schemas here say anything.
+fn allowed(schema: &Value) -> BoxedStrategy<Value> {
+    if let Some(any) = schema["anyOf"].as_array() {
+        return proptest::strategy::Union::new(any.iter().map(allowed)).boxed();
+    }
+    match schema["type"].as_str().unwrap() {
+        "string" => {
+            let any = if schema["minLength"] == 1 { "[a-c \n]{1,4}" } else { "[a-c \n]{0,4}" };
+            string_regex(schema["pattern"].as_str().unwrap_or(any).trim_matches(['^', '$']))
+                .unwrap()
+                .prop_map(Value::from)
+                .boxed()
+        }
+        "boolean" => any::<bool>().prop_map(Value::from).boxed(),
+        "integer" => (schema["minimum"].as_u64().unwrap()..9).prop_map(Value::from).boxed(),
+        "array" => prop::collection::vec(allowed(&schema["items"]), 1..4).prop_map(Value::from).boxed(),
+        "object" => {
+            let required = |name: &String| schema["required"].as_array().unwrap().contains(&Value::from(name.as_str()));
+            let entries = schema["properties"].as_object().unwrap().iter().map(|(name, schema)| {
+                let value = allowed(schema);
+                let there = if required(name) { Just(true).boxed() } else { any::<bool>().boxed() };
+                (Just(name.clone()), there, value)
+            });
+            let entries: Vec<_> = entries.collect();
+            entries
+                .prop_map(|all| {
+                    all.into_iter().filter(|(_, there, _)| *there).map(|(name, _, value)| (name, value)).collect()
+                })
+                .prop_map(Value::Object)
+                .boxed()
+        }
+        other => panic!("{other}"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn what_the_envelope_grammar_accepts_parses(text in accepted(Format::Envelope)) {
         parses(Format::Envelope, &text)?;
+    }
+
+    #[test]
+    fn what_the_schema_of_edits_allows_parses(edits in allowed(&edits_schema())) {
+        let text = edits.to_string();
+        match Patch::parse_with(text.as_bytes(), &ParseOptions::default().format(Format::Edits)) {
+            Ok(patch) => prop_assert!(!patch.ops.is_empty()),
+            // What no such schema can say: that two texts differ.
+            Err(error) => prop_assert_eq!(error.code(), "no-change", "{}\n{}", error, text),
+        }
     }
 
     #[test]
