@@ -77,7 +77,10 @@ fn as_nobody(root: &Path, text: &str) -> Option<Said> {
     let public = tempfile::tempdir_in("/tmp").ok()?;
     std::fs::set_permissions(public.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = public.path().join("apply_patch");
-    std::fs::copy(env!("CARGO_BIN_EXE_apply_patch"), &program).unwrap();
+    // By another process: were it open for writing in this one, what other tests start meanwhile would hold it open, and a
+    // program that is open for writing cannot be started.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_apply_patch")).arg(&program).status().unwrap();
+    assert!(copied.success());
     Some(run(Command::new(&program).current_dir(root).uid(65_534).gid(65_534), text.as_bytes()))
 }
 
