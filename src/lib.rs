@@ -61,7 +61,7 @@
 //! be patched; files may hold any bytes but UTF-16 and UTF-32. Unix only for now.
 //!
 //! The library never prints, never reads the environment, never exits, and has no global state. Its types are `Send` and
-//! `Sync`, but for [`LiveApply`] and [`LiveFiles`], which belong to one thread.
+//! `Sync`.
 //!
 //! # Features
 //!

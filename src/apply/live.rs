@@ -1,8 +1,8 @@
 //! A patch planned while it is still being written.
 
-use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 use super::{ApplyError, ApplyOptions};
 use crate::patch::{Event, FileOp, Hunk, Note, ParseError, Parser};
@@ -13,7 +13,7 @@ use crate::workspace::{Bytes, Source, Workspace};
 /// The contents in which a [`LiveApply`] places hunks; it must live longer. Contents are shared with the plan, not copied.
 #[derive(Debug, Default)]
 pub struct LiveFiles {
-    first: OnceCell<Box<Node>>,
+    first: OnceLock<Box<Node>>,
 }
 
 /// How many hunks of a file are expected for each that has come. Nobody knows how many follow; from eight on a large file is
@@ -24,7 +24,7 @@ const FOLLOW: usize = 4;
 #[derive(Debug)]
 struct Node {
     bytes: Arc<Bytes>,
-    next: OnceCell<Box<Node>>,
+    next: OnceLock<Box<Node>>,
 }
 
 impl LiveFiles {
@@ -80,7 +80,7 @@ pub struct LiveApply<'w, S: ?Sized = Workspace> {
     planner: Planner<'w, S>,
     open: Option<Open<'w>>,
     /// Where the next content is kept.
-    end: &'w OnceCell<Box<Node>>,
+    end: &'w OnceLock<Box<Node>>,
     /// Hunks of the operation in hand (from 1; 0 for the operation as a whole) whose failure was told already; there are few,
     /// since after 20 misfits hunks are only counted.
     told: Vec<usize>,
@@ -206,7 +206,7 @@ impl<S: ?Sized> std::fmt::Debug for LiveApply<'_, S> {
 struct Work<'l, 'w, S: ?Sized> {
     planner: &'l mut Planner<'w, S>,
     open: &'l mut Option<Open<'w>>,
-    end: &'l mut &'w OnceCell<Box<Node>>,
+    end: &'l mut &'w OnceLock<Box<Node>>,
     options: &'w ApplyOptions,
     refused: &'l mut bool,
 }
@@ -239,7 +239,7 @@ impl<'w, S: Source + ?Sized> Work<'_, 'w, S> {
     /// Opens the file that the hunks of an operation go into. Without a failure to tell, the end will tell it.
     fn open(&mut self, op: usize, file: &FileOp) -> Result<(), Option<Failure>> {
         let Some(base) = self.planner.peek(op, file).map_err(Some)? else { return Err(None) };
-        let node = self.end.get_or_init(|| Box::new(Node { bytes: Arc::clone(&base), next: OnceCell::new() }));
+        let node = self.end.get_or_init(|| Box::new(Node { bytes: Arc::clone(&base), next: OnceLock::new() }));
         *self.end = &node.next;
         let placer = HunkPlacer::new(&node.bytes, self.options.plan.policy_ref()).map_err(|_| None)?;
         *self.open = Some(Open { base, placer });
@@ -256,7 +256,7 @@ fn hunk_of(failure: &Failure) -> Option<usize> {
 }
 
 /// The end of the list.
-fn end_of(files: &LiveFiles) -> &OnceCell<Box<Node>> {
+fn end_of(files: &LiveFiles) -> &OnceLock<Box<Node>> {
     let mut end = &files.first;
     while let Some(node) = end.get() {
         end = &node.next;

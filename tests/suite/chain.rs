@@ -86,6 +86,8 @@ proptest! {
 #[test]
 fn every_type_can_be_sent_and_shared() {
     fn shared<T: Send + Sync>() {}
+    shared::<restitch::LiveFiles>();
+    shared::<restitch::LiveApply<'static>>();
     shared::<(restitch::Workspace, restitch::MemSource, restitch::ApplyOptions, restitch::Policy)>();
     shared::<(restitch::Patch, restitch::Parser, restitch::Plan, restitch::HunkPlacer<'_>, restitch::Report)>();
     shared::<(restitch::Prepared<'_>, restitch::Outcome, restitch::RecoveryReport, restitch::Undone)>();
