@@ -17,6 +17,10 @@ use crate::workspace::ops::{self, Answer, Errno, Kind};
 /// How many stretches one call may write, on every system.
 const MOST_STRETCHES: usize = 1024;
 
+/// How many bytes go into one write. For a write of many megabytes the kernel looks for stretches of free memory as long, and
+/// where memory is in pieces it may move things for half a second to make some.
+const MOST_BYTES: usize = 256 << 10;
+
 /// What a staged file holds.
 enum Filling<'s> {
     New(&'s NewContent),
@@ -194,13 +198,19 @@ impl<'w> Transaction<'w> {
     }
 }
 
-/// Writes stretches in order with as few calls as can be.
+/// Writes stretches in order with as few calls as make sense.
 pub(super) fn write_slices<'a>(file: BorrowedFd<'_>, slices: impl IntoIterator<Item = &'a [u8]>) -> Answer<()> {
-    let mut slices = slices.into_iter().filter(|slice| !slice.is_empty());
+    let mut pieces = slices.into_iter().flat_map(|slice| slice.chunks(MOST_BYTES)).peekable();
     let mut batch: Vec<IoSlice<'_>> = Vec::new();
     loop {
         batch.clear();
-        batch.extend(slices.by_ref().take(MOST_STRETCHES).map(IoSlice::new));
+        let mut room = MOST_BYTES;
+        while batch.len() < MOST_STRETCHES
+            && let Some(piece) = pieces.next_if(|piece| piece.len() <= room)
+        {
+            room -= piece.len();
+            batch.push(IoSlice::new(piece));
+        }
         let mut rest = batch.as_mut_slice();
         if rest.is_empty() {
             return Ok(());
