@@ -20,8 +20,9 @@ use crate::text::LineIndex;
 const READINGS: u64 = 4;
 /// Lines that a substring search passes in the time in which one line is compared.
 const SCANNED: u64 = 8;
-/// Hunks of one file for which numbering its lines at once is cheaper than searching.
-const MANY: usize = (READINGS * SCANNED) as usize;
+/// Hunks of one file for which numbering its lines at once is cheaper than searching, where each is also searched for a second
+/// place.
+const MANY: usize = (READINGS * SCANNED / 2) as usize;
 /// Files with fewer bytes than this below the start of a search are not worth a substring search.
 const SUBSTRING_MIN: usize = 1 << 10;
 /// Anchors that are looked for as parts of lines one by one; for more the words of the file are indexed.
