@@ -27,6 +27,8 @@ const MANY: usize = (READINGS * SCANNED / 2) as usize;
 const SUBSTRING_MIN: usize = 1 << 10;
 /// Anchors that are looked for as parts of lines one by one; for more the words of the file are indexed.
 const PARTS: u32 = 16;
+/// Places of a pattern's probe that are compared as they stand, before all its lines are looked up among the numbered ones.
+const FEW: usize = 4;
 /// Steps that a line costs which a substring search has found.
 const VISIT: u64 = 8;
 
@@ -43,6 +45,7 @@ pub(crate) struct Searcher<'a> {
     /// Anchors that were looked for as parts of lines.
     parts: u32,
     substring_min: usize,
+    few: usize,
     steps: u64,
     buffer: Vec<u8>,
 }
@@ -57,6 +60,7 @@ impl<'a> Searcher<'a> {
             many: false,
             parts: 0,
             substring_min: SUBSTRING_MIN,
+            few: FEW,
             steps: 0,
             buffer: Vec::new(),
         }
@@ -244,7 +248,8 @@ impl<'a> Searcher<'a> {
                 self.substring_min = 0;
                 return;
             }
-            Way::Numbered | Way::Sorted => self.parts = PARTS,
+            Way::Probe => self.parts = PARTS,
+            Way::Numbered | Way::Sorted => (self.parts, self.few) = (PARTS, 0),
         }
         Tier::ALL.into_iter().for_each(|tier| self.number(tier));
         if way == Way::Sorted {
@@ -260,6 +265,11 @@ impl<'a> Searcher<'a> {
         from: usize,
         stop: usize,
     ) -> Option<usize> {
+        if state.tokens.is_none()
+            && let Some(hit) = self.next_by_probe(pattern, state, tier, from, stop)
+        {
+            return hit;
+        }
         let numbered = self.tiers[tier as usize].as_mut()?;
         let mut tokens = state.tokens.take();
         if tokens.is_none() {
@@ -271,6 +281,38 @@ impl<'a> Searcher<'a> {
         let hit = want.and_then(|want| numbered.next(want, &mut state.tracker, from, stop, &mut self.steps));
         state.tokens = tokens;
         hit
+    }
+
+    /// As [`Searcher::next_numbered`] by one look-up instead of one for each line; `None` when the probe stands in too many
+    /// places for that.
+    fn next_by_probe(
+        &mut self,
+        pattern: &Pattern<'_>,
+        state: &mut TierState,
+        tier: Tier,
+        from: usize,
+        stop: usize,
+    ) -> Option<Option<usize>> {
+        let numbered = self.tiers[tier as usize].as_ref()?;
+        let probe = pattern.probe();
+        let token = state.probe.unwrap_or_else(|| {
+            self.steps += 1;
+            numbered.token_of_view(self.text.bytes(), pattern.view(tier, state, probe))
+        });
+        state.probe = Some(token);
+        let Some(token) = token else { return Some(None) };
+        let places = numbered.places_from(token, from + probe);
+        if places.len() > self.few {
+            return None;
+        }
+        for at in places.iter().map(|&line| line as usize - probe).take_while(|at| *at < stop) {
+            let equal = equal_lines(&self.text, pattern, state, tier, at, &mut self.buffer);
+            self.steps += equal as u64 + 1;
+            if equal == pattern.len() {
+                return Some(Some(at));
+            }
+        }
+        Some(None)
     }
 
     fn next_by_reading(

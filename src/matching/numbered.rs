@@ -71,6 +71,12 @@ impl<'a> Numbered<'a> {
         self.index.token_of_view(base, view)
     }
 
+    /// The lines with this token at line `from` and below, ascending.
+    pub(crate) fn places_from(&self, token: u32, from: usize) -> &[u32] {
+        let places = self.index.places(token);
+        &places[places.partition_point(|&line| (line as usize) < from)..]
+    }
+
     /// Gives every line that can begin with `want` or hold it as a part at some tier, with its numbers. `view` is `want` at the
     /// loosest tier, `base` the file; these are the numbers of the exact tier. `None` when `want` has no words to go by.
     pub(crate) fn each_line_with(

@@ -20,6 +20,8 @@ pub(crate) struct TierState {
     folded: Option<Folded>,
     /// Its tokens in the index of the file; `Some(None)` when a line of it is nowhere in the file.
     pub(crate) tokens: Option<Option<Box<[u32]>>>,
+    /// The token of its probe, as far as it was looked for.
+    pub(crate) probe: Option<Option<u32>>,
     pub(crate) kmp: Option<Kmp>,
     /// How far the search among its tokens has come.
     pub(crate) tracker: Tracker,

@@ -41,11 +41,12 @@ fn join(lines: &[&[u8]]) -> Vec<u8> {
 pub(crate) enum Way {
     Reading,
     Substring,
+    Probe,
     Numbered,
     Sorted,
 }
 
-pub(crate) const WAYS: [Way; 4] = [Way::Reading, Way::Substring, Way::Numbered, Way::Sorted];
+pub(crate) const WAYS: [Way; 5] = [Way::Reading, Way::Substring, Way::Probe, Way::Numbered, Way::Sorted];
 
 /// Every hit from `from` on.
 fn all_hits(bytes: &[u8], pattern: &[&[u8]], tier: Tier, from: usize, way: Way) -> Vec<usize> {
