@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::args::{open_root, seconds};
-use crate::cli::search::{Choice, form};
+use crate::cli::search::{Choice, form, some};
 use crate::cli::{DONE, NOTHING, output};
 use crate::{Glob, GlobOptions, Sort};
 
@@ -75,6 +75,7 @@ pub(super) fn run(args: &Args) -> u8 {
 
 fn go(args: &Args) -> Result<u8, String> {
     let form = form(args.json, args.max_bytes)?;
+    some(args.limit)?;
     let sort = match args.sort {
         SortArg::Path => Sort::Path,
         SortArg::Time => Sort::Time,

@@ -167,12 +167,18 @@ pub(super) fn run(args: &Args) -> u8 {
 fn go(args: &Args) -> Result<u8, String> {
     let (patterns, path) = patterns(args)?;
     let form = form(args.json, args.max_bytes)?;
+    some(args.limit)?;
     let search = Search::any_of(patterns, options(args).form(form)).map_err(|error| error.to_string())?;
     let workspace = open_root(args.choice.root.as_deref())?;
     let answer = search.run(&workspace, path).map_err(|error| error.to_string())?;
     output::written(|out| if args.json { answer.write_json(out) } else { answer.write_text(out) })
         .map_err(|error| format!("the answer could not be written: {error}"))?;
     Ok(if answer.rows().is_empty() { NOTHING } else { DONE })
+}
+
+/// A page of no rows would be followed by itself.
+pub(super) fn some(limit: usize) -> Result<(), String> {
+    if limit == 0 { Err("--limit must be at least 1".to_owned()) } else { Ok(()) }
 }
 
 /// The form of the answer, when it can be so small.

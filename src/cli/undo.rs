@@ -81,13 +81,19 @@ fn listed_json(entries: &[UndoEntry]) -> String {
     let entry = |entry: &UndoEntry| {
         let when = entry.when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let paths: Vec<&str> = entry.paths.iter().map(RelPath::as_str).collect();
-        json!({"id": entry.id, "when": when, "paths": paths})
+        match &entry.damaged {
+            None => json!({"id": entry.id, "when": when, "paths": paths}),
+            Some(damaged) => json!({"id": entry.id, "damaged": damaged}),
+        }
     };
     let entries: Vec<Value> = entries.iter().map(entry).collect();
     format!("{}\n", json!({"version": 1, "entries": entries}))
 }
 
 fn line(entry: &UndoEntry) -> String {
+    if let Some(damaged) = &entry.damaged {
+        return format!("{}  damaged: {damaged}\n", entry.id);
+    }
     let ago = SystemTime::now().duration_since(entry.when).unwrap_or_default().as_secs();
     let ago = match ago {
         0..120 => format!("{ago} s ago"),

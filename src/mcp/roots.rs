@@ -36,6 +36,18 @@ impl Trees {
         holds.max_by_key(|root| root.components().count()).unwrap_or(&self.0[0])
     }
 
+    /// The tree that a call names as its root: by its path, or the first when it names none.
+    pub(super) fn named(&self, root: &str) -> Option<&Path> {
+        let tree = if root.is_empty() { self.0.first() } else { self.0.iter().find(|tree| *tree == Path::new(root)) };
+        tree.map(PathBuf::as_path)
+    }
+
+    /// All trees, as a call may name them.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<String> = self.0.iter().map(|tree| format!("`{}`", tree.display())).collect();
+        names.join(", ")
+    }
+
     /// One tree.
     #[cfg(test)]
     pub(super) fn only(tree: &Path) -> Self {

@@ -37,6 +37,8 @@ pub struct UndoEntry {
     pub when: SystemTime,
     /// The paths it changed.
     pub paths: Vec<RelPath>,
+    /// What is the matter with the record: it cannot be used, nor its time and paths be told.
+    pub damaged: Option<String>,
 }
 
 /// What an undo did.
@@ -105,7 +107,7 @@ impl Undone {
     }
 }
 
-/// The patches that can be undone, newest first.
+/// The patches that can be undone, newest first, and among them the records that are damaged.
 ///
 /// # Errors
 /// [`UndoError::Store`] when the records cannot be read.
@@ -113,12 +115,15 @@ pub fn undo_list(workspace: &Workspace) -> Result<Vec<UndoEntry>, UndoError> {
     let mut entries = Vec::new();
     for place in store::records(workspace)? {
         let bytes = place.read()?;
-        // A record that was cut off while it was written is of no patch.
-        let Some(record) = place.decode(&bytes)? else { continue };
-        entries.push(UndoEntry {
-            id: place.id,
-            when: UNIX_EPOCH + Duration::from_secs(record.when),
-            paths: record.steps.into_iter().map(|step| step.path).collect(),
+        let (id, damaged) = (place.id, None);
+        entries.push(match place.decode(&bytes) {
+            Ok(Some(record)) => {
+                let paths = record.steps.into_iter().map(|step| step.path).collect();
+                UndoEntry { id, when: UNIX_EPOCH + Duration::from_secs(record.when), paths, damaged }
+            }
+            // A record that was cut off while it was written is of no patch.
+            Ok(None) => continue,
+            Err(error) => UndoEntry { id, when: UNIX_EPOCH, paths: Vec::new(), damaged: Some(error.to_string()) },
         });
     }
     Ok(entries)

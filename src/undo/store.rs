@@ -56,7 +56,7 @@ impl Stored {
         record::decode(bytes).map_err(|error| UndoError::Store {
             doing: "cannot use the undo record",
             path: self.path.clone(),
-            why: error.to_string(),
+            why: format!("{error}; remove it, or undo another one by its number"),
         })
     }
 

@@ -198,6 +198,21 @@ async fn patches_are_undone_one_after_the_other() {
 }
 
 #[tokio::test]
+async fn an_undo_is_of_a_root_that_the_server_has() {
+    let (dir, other) = (tree(), tree());
+    let session = start(dir.path(), &[]).await;
+    done(&session, "apply_patch", patch("notes.txt", "two", "2")).await;
+    let below = dir.path().join("src").display().to_string();
+    for root in [other.path().display().to_string(), below, "nonsense".into(), "../other".into()] {
+        let (text, _) = refused(&session, "undo", json!({"root": root})).await;
+        assert!(text.contains("is no root") && text.contains(&*dir.path().to_string_lossy()), "{text}");
+    }
+    assert_eq!(dir.read("notes.txt"), "one\n2\nthree\n");
+    done(&session, "undo", json!({"root": dir.path()})).await;
+    assert_eq!(dir.read("notes.txt"), "one\ntwo\nthree\n");
+}
+
+#[tokio::test]
 async fn a_server_that_keeps_nothing_has_no_undo() {
     let dir = tree();
     let session = start(dir.path(), &["--keep-undo", "0"]).await;

@@ -615,6 +615,8 @@ fn the_programs_pass_their_flags_on() {
         "search one nowhere",
         "search -F --regex one",
         "search --max-bytes 9 one",
+        "search --limit 0 one",
+        "glob --limit 0",
         "search --timeout soon one",
         "search --root nowhere one",
         "read nowhere",

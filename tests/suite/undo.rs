@@ -258,7 +258,14 @@ fn a_damaged_record_is_named_and_a_cut_off_one_is_passed_over() {
     *damaged.last_mut().unwrap() ^= 1;
     std::fs::write(&newest, damaged).unwrap();
     let said = restitch(dir.path(), &["undo"], "").exits(3).err;
-    assert!(said.contains("damaged") && said.contains("00000002"), "{said}");
+    assert!(said.contains("damaged") && said.contains("00000002") && said.contains("remove it"), "{said}");
+    // The others are told, and can be undone.
+    let said = restitch(dir.path(), &["undo", "--list"], "").exits(0).out;
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("2  damaged: ") && lines[1].starts_with("1  "), "{said}");
+    let said = restitch(dir.path(), &["undo", "--list", "--json"], "").exits(0).out;
+    let entries = serde_json::from_str::<serde_json::Value>(&said).unwrap()["entries"].clone();
+    assert!(entries[0]["damaged"].as_str().unwrap().contains("00000002") && entries[1]["paths"][0] == "a", "{said}");
     std::fs::write(&newest, &whole[..whole.len() - 1]).unwrap();
     let said = restitch(dir.path(), &["undo", "--list"], "").exits(0).out;
     assert!(said.starts_with("1  ") && said.lines().count() == 1, "{said}");

@@ -7,6 +7,7 @@ mod read_file;
 mod undo;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -48,9 +49,16 @@ pub(super) struct Place<'p> {
 impl Place<'_> {
     /// The tree that `path` belongs to, opened.
     fn open(&self, path: &str) -> Result<Workspace, Answer> {
-        let root = self.trees.of(path);
-        Workspace::open(root)
-            .map_err(|error| Answer::refused(format!("the root `{}` cannot be opened: {error}", root.display())))
+        opened(self.trees.of(path))
+    }
+
+    /// The tree that a call names as its root, opened.
+    fn open_root(&self, root: &str) -> Result<Workspace, Answer> {
+        let tree = self.trees.named(root).ok_or_else(|| {
+            let roots = self.trees.names();
+            Answer::refused(format!("`{root}` is no root; the roots are: {roots}; nothing was done"))
+        })?;
+        opened(tree)
     }
 
     /// Says which tree the paths of an answer are in, when there are several.
@@ -61,6 +69,11 @@ impl Place<'_> {
         let root = workspace.path().display().to_string();
         answer.note(&format!("(paths are below {root})\n")).with("root", root)
     }
+}
+
+fn opened(root: &Path) -> Result<Workspace, Answer> {
+    Workspace::open(root)
+        .map_err(|error| Answer::refused(format!("the root `{}` cannot be opened: {error}", root.display())))
 }
 
 impl Tool {

@@ -33,7 +33,7 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "id": {"type": "integer", "minimum": 0, "description": "The number of the patch, as an undo tells it. Default: the newest."},
-            "root": {"type": "string", "description": "The root, where there are several. Default: the first."}
+            "root": {"type": "string", "description": "The absolute path of the root, where there are several. Default: the first."}
         },
         "required": [],
         "additionalProperties": false
@@ -50,7 +50,7 @@ struct Input {
 
 fn run(args: Value, place: &Place<'_>, call: &Call) -> Result<Answer, Answer> {
     let input: Input = input(TOOL.name, args)?;
-    let workspace = place.open(&input.root)?;
+    let workspace = place.open_root(&input.root)?;
     call.stage("undoing the patch")?;
     let options = CommitOptions::default().wait(call.left(LOCK));
     let undone = undo(&workspace, input.id, &options).map_err(|error| Answer::refused(error.to_string()))?;
