@@ -335,6 +335,29 @@ async fn after_a_crash_the_marks_of_a_job_tell_what_became_of_it() {
 }
 
 #[tokio::test]
+async fn the_diff_of_a_session_has_links_modes_and_moves() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let mut place = Place::new(&[("run", "go\n"), ("old", "stays\n")]);
+    let root = place.dir.path().to_owned();
+    std::fs::set_permissions(root.join("run"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(root.join("old"), PermissionsExt::from_mode(0o755)).unwrap();
+    symlink("nowhere", root.join("link")).unwrap();
+    let patch = "*** Begin Patch\n*** Delete File: link\n*** Delete File: run\n*** Update File: old\n*** Move to: new\n*** End Patch\n";
+    assert!(place.run("apply_patch", json!({"patch": patch})).await.ok);
+    let shown = String::from_utf8(diff(&net(&place.changes), place.content()).unwrap()).unwrap();
+    for want in [
+        "deleted file mode 120000\n",
+        "-nowhere\n",
+        "diff --git a/run b/run\ndeleted file mode 100755\n",
+        "rename from old\nrename to new\n",
+    ] {
+        assert!(shown.contains(want), "{want:?} is not in {shown}");
+    }
+    assert!(!shown.contains("symbolic link to"), "{shown}");
+}
+
+#[tokio::test]
 async fn what_a_session_changed_is_shown_and_put_back() {
     let mut place = Place::new(&[("a", "one\n"), ("b", "keep\n"), ("c", "gone\n")]);
     assert!(place.run("apply_patch", update("a", "one", "two")).await.ok);

@@ -69,14 +69,27 @@ pub fn net<'a>(changes: impl IntoIterator<Item = &'a FileChange>) -> Vec<Net> {
 /// # Errors
 /// [`UndoError::Path`] when a content is not kept.
 pub fn diff(files: &[Net], content: impl Fn(Digest) -> Option<Vec<u8>>) -> Result<Vec<u8>, UndoError> {
+    let moves = moves(files);
     let mut tree = crate::MemSource::new();
     let mut ops = Vec::new();
     for file in files {
         if let Some(before) = file.before {
-            tree = tree.file(&file.path, find(file, before, &content)?);
+            let bytes = find(file, before, &content)?;
+            tree = match (file.mode, bytes.strip_prefix(LINK)) {
+                // What had no permission bits was a link.
+                (None, Some(target)) => tree.link(&file.path, &String::from_utf8_lossy(target)),
+                (mode, _) => tree.file_with(&file.path, bytes, |stamp| {
+                    stamp.mode = mode.map_or(stamp.mode, |mode| stamp.mode & !0o7777 | mode);
+                }),
+            };
         }
+        let to = moves.get(file.path.as_str());
         let kind = match file.after {
+            None if to.is_some() => {
+                crate::OpKind::Update { move_to: to.map(|to| to.as_bytes().to_vec()), hunks: Vec::new() }
+            }
             None => crate::OpKind::Delete { hunks: Vec::new() },
+            Some(_) if moves.values().any(|to| *to == file.path) => continue,
             Some(after) => crate::OpKind::Add { content: find(file, after, &content)? },
         };
         ops.push(crate::FileOp::new(1, file.path.as_bytes(), kind));
@@ -85,6 +98,19 @@ pub fn diff(files: &[Net], content: impl Fn(Digest) -> Option<Vec<u8>>) -> Resul
     let plan = Plan::new(Patch { ops, ..Patch::default() }, &tree, &PlanOptions::default().policy(policy));
     let plan = plan.map_err(|error| UndoError::Path { path: "the diff".into(), why: error.to_string() })?;
     Ok(Report::planned(plan, Vec::new()).diff(&DiffOptions::default()))
+}
+
+/// Files that went elsewhere as they were, with their new paths: so they keep their modes.
+fn moves(files: &[Net]) -> BTreeMap<&str, &str> {
+    let is_file = |file: &&Net| file.mode.is_some() && file.after.is_none();
+    let mut gone: Vec<&Net> = files.iter().filter(is_file).collect();
+    let mut moves = BTreeMap::new();
+    for file in files.iter().filter(|file| file.before.is_none()) {
+        if let Some(at) = gone.iter().position(|from| from.before == file.after) {
+            moves.insert(gone.swap_remove(at).path.as_str(), file.path.as_str());
+        }
+    }
+    moves
 }
 
 /// Puts the files back to what they were, all of them or none. A file that someone else has changed since is not
