@@ -179,11 +179,16 @@ fn same_names(text: &str) -> String {
         let name = line.strip_prefix("--- a/");
         match (line.strip_prefix("+++ b/"), old) {
             (Some(_), Some(old)) => out.push_str(&format!("+++ b/{old}\n")),
-            _ => out.push_str(&format!("{}\n", line.replace("rename from ", "rename from before-"))),
+            _ => out.push_str(&format!("{}\n", own_names(line))),
         }
         old = name;
     }
     out
+}
+
+/// A line of a rename with names that no other file has: a plain diff below one that names the same file is part of it.
+fn own_names(line: &str) -> String {
+    line.replace("rename from ", "rename from before-").replace("rename to ", "rename to after-")
 }
 
 /// What a JSON schema allows, as far as the schemas here say anything.
