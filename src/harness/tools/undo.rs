@@ -1,6 +1,6 @@
 //! What a session changed, as a diff, and putting it back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::change::{LINK, fingerprint};
@@ -70,6 +70,7 @@ pub fn net<'a>(changes: impl IntoIterator<Item = &'a FileChange>) -> Vec<Net> {
 /// [`UndoError::Path`] when a content is not kept.
 pub fn diff(files: &[Net], content: impl Fn(Digest) -> Option<Vec<u8>>) -> Result<Vec<u8>, UndoError> {
     let moves = moves(files);
+    let targets: BTreeSet<&str> = moves.values().copied().collect();
     let mut tree = crate::MemSource::new();
     let mut ops = Vec::new();
     for file in files {
@@ -89,7 +90,7 @@ pub fn diff(files: &[Net], content: impl Fn(Digest) -> Option<Vec<u8>>) -> Resul
                 crate::OpKind::Update { move_to: to.map(|to| to.as_bytes().to_vec()), hunks: Vec::new() }
             }
             None => crate::OpKind::Delete { hunks: Vec::new() },
-            Some(_) if moves.values().any(|to| *to == file.path) => continue,
+            Some(_) if targets.contains(file.path.as_str()) => continue,
             Some(after) => crate::OpKind::Add { content: find(file, after, &content)? },
         };
         ops.push(crate::FileOp::new(1, file.path.as_bytes(), kind));
@@ -102,12 +103,14 @@ pub fn diff(files: &[Net], content: impl Fn(Digest) -> Option<Vec<u8>>) -> Resul
 
 /// Files that went elsewhere as they were, with their new paths: so they keep their modes.
 fn moves(files: &[Net]) -> BTreeMap<&str, &str> {
-    let is_file = |file: &&Net| file.mode.is_some() && file.after.is_none();
-    let mut gone: Vec<&Net> = files.iter().filter(is_file).collect();
+    let mut gone: BTreeMap<Option<Digest>, Vec<&str>> = BTreeMap::new();
+    for file in files.iter().filter(|file| file.mode.is_some() && file.after.is_none()) {
+        gone.entry(file.before).or_default().push(&file.path);
+    }
     let mut moves = BTreeMap::new();
     for file in files.iter().filter(|file| file.before.is_none()) {
-        if let Some(at) = gone.iter().position(|from| from.before == file.after) {
-            moves.insert(gone.swap_remove(at).path.as_str(), file.path.as_str());
+        if let Some(from) = gone.get_mut(&file.after).and_then(Vec::pop) {
+            moves.insert(from, file.path.as_str());
         }
     }
     moves
